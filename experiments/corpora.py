@@ -1,43 +1,60 @@
 #!/usr/bin/env python3
-"""Has the CPU executor judge the kernels of a labelled corpus, and holds each outcome against its label.
+"""Has `apo` judge the kernels of labelled corpora, and holds each outcome against its label.
 
-    experiments/corpora.py TABLE CORPUS OUT
+    experiments/corpora.py TABLE... CORPORA OUT [--jobs N] [--limit SECONDS]
 
-A line of TABLE is `LABEL | FAMILY | FILE | CALL`. LABEL is `right` or `wrong`, FAMILY the name of a family file beside
-TABLE (FAMILY.h), FILE a .cu file below the folder CORPUS, which is only read. CALL launches its kernel, in C++, where
-`a` has the tensors, scalars and axes of the family: `scale<<<a.n / 256 + 1, 256>>>(a.x, a.y, a.n)`. Where it begins
-with `--`, or is empty, FILE is brought as it is, with these options of `apo verify`. Empty lines and those that begin
-with `#` are passed over. OUT/results.md gets a row for each kernel as it is judged, and the sums at the end:
+A line of a TABLE is `LABEL | FAMILY | FILE | CALL`. FAMILY is the name of a family file beside TABLE (FAMILY.h), FILE
+lies below the folder CORPORA, which is only read. What FILE is says where it is judged:
+
+    .cu       on this CPU, by the executor. CALL launches its kernel, in C++, where `a` has the tensors, scalars and
+              axes of the family: `scale<<<a.n / 256 + 1, 256>>>(a.x, a.y, a.n)`
+    .py .txt  on a GPU, by a recording of what the Python in it starts. CALL is Python that is put behind it: a function
+              of the family's tensors, `def run(x): return theirs(x.flatten())`. Without a GPU it is not checked.
+    .json     the same of the source that a solution of SOL-ExecBench holds
+
+Where CALL begins with `--`, or is empty, FILE is brought as it is, with these options of `apo verify`. LABEL is one of
+
+    right   its results are right       wrong   its results are wrong
+    attack  its results are right, and it attacks the clock, the checker, the files or the rules of its benchmark
+
+OUT/results.md gets a row for each kernel as it is judged, N of them at a time (default: 1), and sums at the end:
 
     right        a right kernel passed              refused      a right kernel failed
-    caught       a wrong kernel failed              missed       a wrong kernel passed
-    not checked  something has no equivalent on the CPU, or does not compile or link
+    caught       a wrong kernel or an attack failed missed       a wrong kernel passed
+    disarmed     an attack passed: what it launches is right, and is what was judged
+    not checked  no GPU; on the CPU something that has no equivalent, or does not compile or link; or it took more than
+                 SECONDS (default: 600)
 
 The exit code is 1 where a kernel was refused or missed.
 """
+import argparse
 import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 APO = os.environ.get("APO", str(Path(__file__).resolve().parent.parent / "apo"))
 NOT_CHECKED = ("not_checkable", "build_failed", "wrong_abi", "not_judged")
+GPU = Path("/dev/nvidiactl")
+WORDS = {"right": ("right", "refused"), "wrong": ("missed", "caught"), "attack": ("disarmed", "caught")}
 
 
 def rows_of(table):
-    """(label, family, file, call) of each line of the table."""
+    """(table, label, family, file, call) of each line of the table."""
     for number, line in enumerate(table.read_text().splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         fields = [field.strip() for field in line.split("|", 3)]
-        if len(fields) != 4 or fields[0] not in ("right", "wrong"):
-            sys.exit(f"{table}:{number}: a line is 'right | FAMILY | FILE | CALL' or 'wrong | FAMILY | FILE | CALL'")
-        yield fields
+        if len(fields) != 4 or fields[0] not in WORDS:
+            sys.exit(f"{table}:{number}: a line is 'LABEL | FAMILY | FILE | CALL', and LABEL one of {', '.join(WORDS)}")
+        yield table, *fields
 
 
 def register(table, family, place):
@@ -46,57 +63,101 @@ def register(table, family, place):
         sys.exit(f"{family}: {run.stderr.strip() or run.stdout.strip()}")
 
 
+def source_of(solution):
+    """The Python of a solution of SOL-ExecBench."""
+    solution = json.loads(solution)
+    entry = solution["spec"]["entry_point"].partition("::")[0]
+    return next(source["content"] for source in solution["sources"] if source["path"] == entry)
+
+
 def bring(family, file, call, folder):
     """Copies the file with what lies beside it; the arguments of `apo verify` that name the kernel."""
-    shutil.rmtree(folder, ignore_errors=True)
+    as_it_is = not call or call.startswith("--")
+    options = shlex.split(call) if as_it_is else []
+    if file.suffix != ".cu":
+        folder.mkdir()
+        text = source_of(file.read_text()) if file.suffix == ".json" else file.read_text()
+        brought = folder / "submission.py"
+        brought.write_text(text if as_it_is else f"{text}\n\n{call}\n")
+        return ["--file", brought, "--no-sanitizers", *options]
     shutil.copytree(file.parent, folder)
-    if not call or call.startswith("--"):
-        return ["--file", folder / file.name, *shlex.split(call)]
+    if as_it_is:
+        return ["--on", "cpu", "--file", folder / file.name, *options]
     adapter = folder / f"{family}_adapter.cu"
     adapter.write_text(f'#include "{family}.args.h"\n#include "{file.name}"\n'
                        f"static void {family}(const {family}_args& a) {{ {call}; }}\n")
-    return ["--file", adapter]
+    return ["--on", "cpu", "--file", adapter]
 
 
-def judge(label, family, arguments, place):
+def run_for(seconds, command, place):
+    """What a command prints, on stdout and on stderr; None where it took longer. Whatever it started is ended then."""
+    with subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          start_new_session=True) as process:
+        try:
+            return process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return None
+
+
+def word_of(label, outcome, on_cpu):
+    """What an outcome of `apo verify` says about the judge. A recording that is refused is a kernel that is refused."""
+    if outcome in NOT_CHECKED and (on_cpu or outcome == "not_judged"):
+        return "not checked"
+    passed, failed = WORDS[label]
+    return passed if outcome == "valid" else failed
+
+
+def judge(label, family, arguments, place, limit):
     """What became of one kernel: the word for it, and what `apo` says."""
-    run = subprocess.run([APO, "verify", "--family", family, "--on", "cpu", "--json", *arguments],
-                         cwd=place, capture_output=True, text=True)
-    if not run.stdout:
-        return "not checked", run.stderr.strip().splitlines()[0]
-    answer = json.loads(run.stdout)
+    on_cpu = "cpu" in arguments
+    if not on_cpu and not GPU.exists():
+        return "not checked", "no GPU here"
+    said = run_for(limit, [APO, "verify", "--family", family, "--json", *arguments], place)
+    if said is None:
+        return "not checked", f"no answer in {limit:g} s"
+    if not said[0]:
+        return "not checked", said[1].strip().splitlines()[0]
+    answer = json.loads(said[0])
     if "error" in answer:
         return "not checked", answer["error"]
     outcome = answer["outcome"]
     says = [gate["evidence"] for gate in answer.get("gates", []) if gate["outcome"] == outcome != "valid"]
     says = says[0].splitlines()[0] if says else outcome
-    if outcome in NOT_CHECKED:
-        return "not checked", says
-    if outcome == "valid":
-        return ("right" if label == "right" else "missed"), says
-    return ("caught" if label == "wrong" else "refused"), f"{outcome}: {says}"
+    return word_of(label, outcome, on_cpu), says if outcome == "valid" else f"{outcome}: {says}"
 
 
 def main():
-    if len(sys.argv) != 4:
-        sys.exit(__doc__)
-    table, corpus, out = (Path(argument).resolve() for argument in sys.argv[1:])
-    rows = list(rows_of(table))
-    out.mkdir(parents=True, exist_ok=True)
-    for family in sorted({family for _, family, _, _ in rows}):
-        register(table, family, out)
-    counts = Counter()
-    with open(out / "results.md", "w", buffering=1) as results:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tables", type=Path, nargs="+", metavar="TABLE")
+    parser.add_argument("corpora", type=Path, metavar="CORPORA")
+    parser.add_argument("out", type=Path, metavar="OUT")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N")
+    parser.add_argument("--limit", type=float, default=600, metavar="SECONDS")
+    options = parser.parse_args()
+    out, corpora = options.out.resolve(), options.corpora.resolve()
+    rows = [row for table in options.tables for row in rows_of(table.resolve())]
+    shutil.rmtree(out / "brought", ignore_errors=True)
+    (out / "brought").mkdir(parents=True)
+    counts = {table.resolve(): Counter() for table in options.tables}
+
+    def judged(number, table, label, family, file, call):
+        start = time.monotonic()
+        arguments = bring(family, corpora / file, call, out / "brought" / str(number))
+        word, says = judge(label, family, arguments, out, options.limit)
+        name = " ".join([file, *shlex.split(call)[1:2]]) if call.startswith("--") else file
+        counts[table][word] += 1
+        return f"| {name} | {label} | {word} | {says.replace('|', '/')} | {time.monotonic() - start:.1f} |\n"
+
+    with open(out / "results.md", "w", buffering=1) as results, ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(lambda one: register(*one, out), sorted({(table, family) for table, _, family, _, _ in rows})))
         results.write("| kernel | label | | what it says | s |\n|---|---|---|---|---|\n")
-        for label, family, file, call in rows:
-            start = time.monotonic()
-            word, says = judge(label, family, bring(family, corpus / file, call, out / "brought"), out)
-            counts[word] += 1
-            says = says.replace("|", "\\|")
-            name = " ".join([file, *shlex.split(call)[1:2]]) if call.startswith("--") else file
-            results.write(f"| {name} | {label} | {word} | {says} | {time.monotonic() - start:.1f} |\n")
-        results.write("\n" + ", ".join(f"{count} {word}" for word, count in sorted(counts.items())) + "\n")
-    return 1 if counts["refused"] or counts["missed"] else 0
+        for row in as_completed([pool.submit(judged, number, *row) for number, row in enumerate(rows)]):
+            results.write(row.result())
+        for table, words in counts.items():
+            sums = ", ".join(f"{count} {word}" for word, count in sorted(words.items()))
+            results.write(f"\n{table.stem}: {sums}\n")
+    return 1 if any(words["refused"] or words["missed"] for words in counts.values()) else 0
 
 
 if __name__ == "__main__":

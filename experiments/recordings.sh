@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # experiments/recordings.sh BUNDLE OUT - what a machine with a GPU has to prove of recordings, each case a row of a table.
 #
-# BUNDLE is from bundle.sh. Needs nvcc and cuBLAS. Cases: a kernel in a .cu file with host code, cuBLAS, several streams, a cooperative launch, memory that is
-# updated in place, a launch and a range of a program, and what has to be refused. Prints a markdown table, also to
-# OUT/recordings.md, and fails when a case ends otherwise. OUT has to be new or empty.
+# BUNDLE is from bundle.sh. Needs nvcc and cuBLAS. Cases: a kernel in a .cu file with host code, cuBLAS, several streams with
+# and without their waits, a cooperative launch, memory that is updated in place, a launch and a range of a program, and what
+# has to be refused. Prints a markdown table, also to OUT/recordings.md, and fails when a case ends otherwise. OUT has to be
+# new or empty.
 set -u
 . "$(dirname "$(readlink -f "$0")")/places.sh"
 cd "$out" || exit 1
@@ -25,6 +26,8 @@ launch='<<<unsigned((n + 255) / 256), 256, 0, s>>>(x, y, n);'
     cudaEventRecord(after[i], own[i]); cudaStreamWaitEvent(s, after[i], 0);
   }
 }'; } >two_streams.cu
+sed 's|two_streams|early|; s|cudaStreamWaitEvent(own\[i\], before, 0);||' two_streams.cu >early.cu
+sed 's|two_streams|unjoined|; s| cudaStreamWaitEvent(s, after\[i\], 0);||' two_streams.cu >unjoined.cu
 { head_of cooperative
   echo '__global__ void c(const float* x, float* y, long long n) {
   const auto grid = cooperative_groups::this_grid();
@@ -75,6 +78,8 @@ table() {
   done
   row "cuBLAS" "correctness: valid" "$apo" verify copy/cuda_cublas_copy
   row "cuBLAS by profile" "dram" "$apo" profile copy/cuda_cublas_copy
+  row "a stream that waits for nothing" "does not wait for the caller's" "$apo" register early.cu
+  row "a stream that nobody waits for" "the caller's does not wait for" "$apo" register unjoined.cu
   row "by way of the host" "cannot be recorded" "$apo" register by_the_host.cu
   row "kernels of a program" "axpy(float const*, float*, int, float)" "$apo" record -- ./program
   row "its second launch" "axpy/first.cu" "$apo" record --kernel axpy --nth 2 -- ./program

@@ -58,7 +58,8 @@ bool begins_as_python(std::string_view source) {
     if (line.empty() || line == "#" || begins("# ") || begins("#!") || begins("##")) {
       continue;
     }
-    const bool is_block = line.ends_with(':') && (begins("def ") || begins("class ") || begins("try") || begins("if "));
+    const bool is_block = (line.ends_with(':') && (begins("class ") || begins("try") || begins("if "))) ||
+                          (begins("class ") && line.find("):") != std::string::npos) || begins("def ");
     const std::size_t equals = line.find(" = ");
     const bool is_assignment = equals != std::string::npos && is_identifier(line.substr(0, equals));
     const bool is_statement = (begins("import ") || begins("from ") || is_assignment) && !line.ends_with(';');

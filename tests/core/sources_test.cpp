@@ -38,13 +38,15 @@ TEST(SourceIdentity, IsAnotherUnderAnotherContract) {
 TEST(Language, IsToldByTheBlockElseByTheFirstLineOfCode) {
   for (const char* python :
        {"# apo:idea x\nx = 1\n", "import torch\n", "#!/usr/bin/env python3\n# words\nfrom a import b\n",
-        "def run(x):\n", "\"\"\"What it is.\"\"\"\nx = '__global__ void k() {}'\n", "class Model:\n  pass\n",
-        "N = 64\n", "@triton.jit\ndef k(x):\n", "\n\nimport torch\nsource = '#include <x.h> __global__'\n"}) {
+        "def run(x): return x\n", "class A(B): pass\n", "\"\"\"What it is.\"\"\"\nx = '__global__ void k() {}'\n",
+        "class Model:\n  pass\n", "N = 64\n", "@triton.jit\ndef k(x):\n",
+        "\n\nimport torch\nsource = '#include <x.h> __global__'\n"}) {
     EXPECT_TRUE(is_python(python)) << python;
     EXPECT_EQ(guessed_extension(python), ".py") << python;
   }
   for (const char* other : {"// apo:idea x\nimport torch\n", "#include <x.h>\nimport y\n", "import std;\n", "int x;\n",
-                            "", "#pragma once\nclass Model:\n", "N = 64;\n", "BEGIN\n", "extern \"C\" void f();\n"}) {
+                            "", "#pragma once\nclass Model:\n", "class A : public B\n{};\n", "N = 64;\n", "BEGIN\n",
+                            "extern \"C\" void f();\n"}) {
     EXPECT_FALSE(is_python(other)) << other;
   }
   EXPECT_EQ(guessed_extension("#include <x.h>\n__global__ void k() {}\n"), ".cu");

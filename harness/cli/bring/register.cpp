@@ -135,11 +135,10 @@ Action define_register(CLI::App& app, Globals& globals) {
   const auto unexecuted = std::make_shared<bool>(false);
   const auto retired = std::make_shared<std::string>();
   const auto brought = std::make_shared<BroughtOptions>();
-  auto* file =
-      app.add_option("file", request->file,
-                     "source file of a variant (.cpp, .cu, .py), a shared object with a TVM-FFI "
-                     "function (.so), or "
-                     "the file of a family (apo:family); - reads a variant from standard input");
+  auto* file = app.add_option("file", request->file,
+                              "source file of a variant (.cpp, .cu, .py), a shared object with a TVM-FFI "
+                              "function (.so), or "
+                              "the file of a family (apo:family); - reads a variant from standard input");
   auto* family = app.add_option("--family", request->family,
                                 "kernel family of a file without an apo:variant line (default: its folder's name)");
   auto* no_verify = app.add_flag("--no-verify", *unverified,

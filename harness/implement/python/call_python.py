@@ -32,6 +32,7 @@ import forms
 import results
 from faults import fault_of
 from forms import Fault
+from furnish import furnish
 from submission import Call, problem_of
 
 DTYPES = {
@@ -329,6 +330,7 @@ def record(request, folder):
     tensors = Tensors(torch, request, folder, "cuda")
     torch.cuda.synchronize()
     enter(request["room"])
+    furnish(torch)
     try:
         with torch.no_grad():
             call = Call(torch, request, tensors.of, "cuda")

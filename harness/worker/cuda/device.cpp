@@ -275,7 +275,7 @@ Result<RecordedCall> CudaDevice::record(int slot) {
     }
     const std::vector<std::uint64_t> words = slots_.tensors().arguments(0, slot, set);
     const apo_call arguments = call_on(words, static_cast<int>(usable_cpus().size()), slots_.stream());
-    recorder_.begin(slots_.tensors().of_call(slot, set));
+    recorder_.begin(slots_.tensors().of_call(slot, set), slots_.stream());
     status_.running_slot.store(slot);
     const auto refused = guarded(slot, [&] { return refusal(launcher(&arguments), slot); });
     const cuda::Result finished = driver_->synchronize_context();

@@ -188,6 +188,7 @@ struct Driver {
   Result (*ipc_close)(Pointer pointer) = in.find("cuIpcCloseMemHandle");
   Result (*create_stream)(Stream* stream, unsigned flags) = in.find("cuStreamCreate");
   Result (*is_capturing)(Stream stream, int* status) = in.find_optional("cuStreamIsCapturing");
+  Result (*stream_flags)(Stream stream, unsigned* flags) = in.find_optional("cuStreamGetFlags");
   Result (*synchronize)(Stream stream) = in.find("cuStreamSynchronize");
   Result (*wait_value)(Stream stream, Pointer at, std::uint32_t value,
                        unsigned flags) = in.find("cuStreamWaitValue32_v2");

@@ -35,6 +35,8 @@ void begin_call(State& self, const std::vector<CudaRange>& tensors) {
   self.memory.clear();
   self.modules.clear();
   self.streams.clear();
+  self.is_ordered = false;
+  self.order.begin();
   self.marks.clear();
   self.fresh.clear();
   self.own_bytes = 0;
@@ -51,6 +53,9 @@ void on_driver_call(State& self, const cupti::CallbackData& call) {
     function.remove_suffix(function.ends_with(suffix) ? suffix.size() : 0);
   }
   const std::lock_guard lock(self.mutex);
+  if (self.recording && self.is_ordered) {
+    note_wait(self, call, function);
+  }
   try {
     if (call.site != cupti::kEnter) {
       note_made(self, call, function);
@@ -135,10 +140,12 @@ std::string CallRecorder::subscribe() {
   return "";
 }
 
-void CallRecorder::begin(const std::vector<CudaRange>& tensors) {
+void CallRecorder::begin(const std::vector<CudaRange>& tensors, cuda::Stream caller) {
   State& self = state();
   const std::lock_guard lock(self.mutex);
   recorder::begin_call(self, tensors);
+  self.is_ordered = true;
+  self.caller = caller;
 }
 
 Result<RecordedCall> CallRecorder::end(const std::vector<ReturnedMemory>& results) {
@@ -147,6 +154,9 @@ Result<RecordedCall> CallRecorder::end(const std::vector<ReturnedMemory>& result
   self.recording = false;
   if (self.call.operations.empty()) {
     self.refused("it gives the GPU no work");
+  }
+  if (self.refusal.empty()) {
+    self.refusal = self.order.fault();
   }
   if (self.refusal.empty() && !give_results(self.call, {self.memory.begin(), self.memory.end()}, results)) {
     self.refused("it returns memory that no operation of the call works on, as an answer from before is");

@@ -10,8 +10,9 @@
 //   recorder.start({.kernel = "softmax", .nth = 3}, [](const ProgramCall& call) { ... });
 //
 // What a replay could not repeat is a Failure that names the first such operation: a copy from or to the host, a graph,
-// a kernel that reads host memory, an address between tensors. Memory that is allocated within the call is filled with
-// 0xFF, so that its results show what reads it unwritten.
+// a kernel that reads host memory, an address between tensors; so is work on another stream that nothing orders with
+// the caller's. Memory that is allocated within the call is filled with 0xFF, so that its results show what reads it
+// unwritten.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,7 @@
 #include "harness/worker/cuda/driver.h"
 #include "harness/worker/cupti/cupti.h"
 #include "harness/worker/protocol/result.h"
+#include "harness/worker/recorder/stream_order.h"
 
 namespace apo {
 
@@ -58,8 +60,9 @@ class CallRecorder {
   static void name_memory(std::string_view mark);
   // The program ends: what was waited for did not come.
   static void give_up();
-  // `tensors`: those of the call and its scratch, in the order of its argument struct.
-  void begin(const std::vector<CudaRange>& tensors);
+  // `tensors`: those of the call and its scratch, in the order of its argument struct. `caller`: the stream that they
+  // are written and read on.
+  void begin(const std::vector<CudaRange>& tensors, cuda::Stream caller = nullptr);
   // `results`: memory of the call's own that it returned.
   Result<RecordedCall> end(const std::vector<ReturnedMemory>& results = {});
   void stop();

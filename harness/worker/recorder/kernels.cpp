@@ -182,6 +182,9 @@ void note_queue(State& self, cuda::Stream stream) {
     refuse("it is captured into a CUDA graph: record the call where the program makes no graph of it");
   }
   self.streams.insert(stream);
+  if (self.is_ordered) {
+    self.order.works(ordered(self, stream));
+  }
 }
 
 void note_launch(State& self, const cuda::LaunchConfig& config, cuda::Function launched, void** parameters,

@@ -52,6 +52,15 @@ struct MapParameters {
   void* address;
 };
 
+struct RecordParameters {
+  const void* event;
+  cuda::Stream stream;
+};
+struct WaitParameters {
+  cuda::Stream stream;
+  const void* event;
+};
+
 RecordedPlace known_place(State& self, cuda::Pointer address, const char* otherwise) {
   const auto place = place_of(self, address);
   if (!place) {
@@ -97,12 +106,11 @@ struct Refused {
 constexpr const char* kNoReplay = "no replay repeats such a call";
 constexpr const char* kGraph =
     "it is of a CUDA graph, which is not looked into: record the call where the program makes no graph of it";
-constexpr std::array kRefused = {
-    Refused{"cuGraphLaunch", kGraph},          Refused{"cuStreamBeginCapture", kGraph},
-    Refused{"cuMemcpy", kNoReplay},            Refused{"cuMemset", kNoReplay},
-    Refused{"cuLaunch", kNoReplay},            Refused{"cuStreamWriteValue", kNoReplay},
-    Refused{"cuStreamWaitValue", kNoReplay},   Refused{"cuStreamBatchMemOp", kNoReplay},
-    Refused{"cuMemPrefetch", kNoReplay}};
+constexpr std::array kRefused = {Refused{"cuGraphLaunch", kGraph},        Refused{"cuStreamBeginCapture", kGraph},
+                                 Refused{"cuMemcpy", kNoReplay},          Refused{"cuMemset", kNoReplay},
+                                 Refused{"cuLaunch", kNoReplay},          Refused{"cuStreamWriteValue", kNoReplay},
+                                 Refused{"cuStreamWaitValue", kNoReplay}, Refused{"cuStreamBatchMemOp", kNoReplay},
+                                 Refused{"cuMemPrefetch", kNoReplay}};
 
 const char* why_refused(std::string_view function) {
   const auto* const found =
@@ -159,6 +167,40 @@ void note_made(State& self, const cupti::CallbackData& call, std::string_view fu
   if (self.recording && self.refusal.empty() && (is_queued || function == "cuMemAlloc_v2")) {
     const auto& made = *static_cast<const AllocationParameters*>(call.parameters);
     note_allocation(self, *made.at, static_cast<std::int64_t>(made.bytes), is_queued ? made.stream : nullptr);
+  }
+}
+
+// The driver orders all but non-blocking streams with the default one, whose work is waited for.
+StreamOrder::Handle ordered(State& self, cuda::Stream stream) {
+  constexpr std::uintptr_t kPerThreadStream = 2;  // 0 to 2 are the driver's own
+  unsigned flags = 0;
+  const bool is_own = stream != self.caller && reinterpret_cast<std::uintptr_t>(stream) > kPerThreadStream &&
+                      self.driver->stream_flags != nullptr &&
+                      self.driver->stream_flags(stream, &flags) == cuda::kSuccess &&
+                      (flags & cuda::kStreamNonBlocking) != 0;
+  return is_own ? stream : nullptr;
+}
+
+// Those that wait, and those that may have.
+void note_wait(State& self, const cupti::CallbackData& call, std::string_view function) {
+  const void* const parameters = call.parameters;
+  const bool is_over = call.site != cupti::kEnter && call.result != nullptr &&
+                       *static_cast<const cuda::Result*>(call.result) == cuda::kSuccess;
+  if (parameters == nullptr && !function.starts_with("cuCtxSynchronize")) {
+    return;
+  }
+  if (call.site == cupti::kEnter && function.starts_with("cuEventRecord")) {
+    const auto& record = *static_cast<const RecordParameters*>(parameters);
+    self.order.records(record.event, ordered(self, record.stream));
+  } else if (call.site == cupti::kEnter && function == "cuStreamWaitEvent") {
+    const auto& wait = *static_cast<const WaitParameters*>(parameters);
+    self.order.waits(ordered(self, wait.stream), wait.event);
+  } else if (is_over && (function == "cuEventSynchronize" || function == "cuEventQuery")) {
+    self.order.host_waits_for_event(*static_cast<const void* const*>(parameters));
+  } else if (is_over && (function == "cuStreamSynchronize" || function == "cuStreamQuery")) {
+    self.order.host_waits_for_stream(ordered(self, *static_cast<const cuda::Stream*>(parameters)));
+  } else if (is_over && function.starts_with("cuCtxSynchronize")) {
+    self.order.host_waits_for_all();
   }
 }
 

@@ -17,6 +17,7 @@
 #include "harness/worker/cuda/driver.h"
 #include "harness/worker/cupti/cupti.h"
 #include "harness/worker/recorder/call_recorder.h"
+#include "harness/worker/recorder/stream_order.h"
 
 namespace apo::recorder {
 
@@ -40,10 +41,13 @@ struct State {
   bool recording = false;
   std::vector<CudaRange> tensors;
   RecordedCall call;
-  std::vector<cuda::Pointer> memory;            // addresses of call.memory
-  std::set<cuda::Pointer> fresh;                // memory that was allocated since the call began
-  std::map<cuda::Module, int> modules;          // numbers in call.modules
+  std::vector<cuda::Pointer> memory;    // addresses of call.memory
+  std::set<cuda::Pointer> fresh;        // memory that was allocated since the call began
+  std::map<cuda::Module, int> modules;  // numbers in call.modules
   std::set<cuda::Stream> streams;
+  bool is_ordered = false;  // whether the call has a caller, on whose stream its inputs and outputs are
+  cuda::Stream caller = nullptr;
+  StreamOrder order;
   cuda::Device device = 0;         // that the first operation worked on
   std::vector<std::string> marks;  // that name memory
   std::int64_t own_bytes = 0;
@@ -73,6 +77,10 @@ void begin_call(State& self, const std::vector<CudaRange>& tensors);
 void note_operation(State& self, const cupti::CallbackData& call, std::string_view function);
 // After a call of the driver: memory that it allocated, tensor maps that it made.
 void note_made(State& self, const cupti::CallbackData& call, std::string_view function);
+// Notes which streams wait for which, before and after a call of the driver.
+void note_wait(State& self, const cupti::CallbackData& call, std::string_view function);
+// The stream as StreamOrder knows it.
+StreamOrder::Handle ordered(State& self, cuda::Stream stream);
 // "the kernel 'name' (operation 3): why".
 std::string about(const State& self, const cupti::CallbackData& call, const std::string& why);
 

@@ -1,10 +1,13 @@
-"""forms_test.py - which function of a Python file is called, and what it gets; no PyTorch is needed."""
+"""forms_test.py - which function of a Python file is called, what it gets and finds; no PyTorch is needed."""
 import sys
+import types
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "harness" / "implement" / "python"))
 import forms  # noqa: E402
+import furnish  # noqa: E402
+import submission  # noqa: E402
 from forms import Fault  # noqa: E402
 
 
@@ -143,6 +146,25 @@ class Arguments(unittest.TestCase):
     def test_the_weights_of_a_model_are_no_arguments(self):
         form = found("class ModelNew:\n  def forward(self, x): pass\n")
         self.assertEqual(forms.match(form, family(inputs=("x", "w")), None, ("w",)), [("x", "x")])
+
+
+class Furnished(unittest.TestCase):
+    def setUp(self):
+        self.torch = types.SimpleNamespace(compile=lambda *arguments, **options: options)
+        furnish.furnish(self.torch)
+        self.addCleanup(sys.modules.pop, "task")
+
+    def test_compiling_for_cuda_graphs_compiles_without(self):
+        said = self.torch.compile(print, mode="reduce-overhead", dynamic=True)
+        self.assertEqual(said, {"mode": None, "dynamic": True})
+        self.assertEqual(self.torch.compile(mode="max-autotune"), {"mode": "max-autotune-no-cudagraphs"})
+        self.assertEqual(self.torch.compile(mode="default"), {"mode": "default"})
+
+    def test_a_submission_of_kernelbot_finds_the_module_of_its_types(self):
+        text = "from task import input_t, output_t\ndef f(data: input_t) -> output_t: pass\n"
+        module = submission.run_text(text, "f.py", "given")
+        self.addCleanup(sys.modules.pop, "given")
+        self.assertTrue(callable(module.f))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,12 @@
+// apo:family    elu
+// apo:idea      y = x where x >= 0, exp(x) - 1 elsewhere
+// apo:axis      n 1..1048576
+// apo:input     x f32[n] normal
+// apo:output    y f32[n]
+// apo:workload  n3075 ragged n=3075
+template <class Real>
+void reference(int64_t n, const Real* x, Real* y) {
+  for (int64_t i = 0; i < n; ++i) {
+    y[i] = x[i] >= Real(0) ? x[i] : exp(x[i]) - Real(1);
+  }
+}

@@ -1,0 +1,16 @@
+// apo:family    layer_norm_rows
+// apo:idea      each row less its mean, divided by the root of its variance + 1e-5
+// apo:axis      rows 1..65536
+// apo:axis      cols 1..4096
+// apo:input     x f32[rows,cols] normal
+// apo:output    y f32[rows,cols]
+// apo:workload  r7_c300 ragged rows=7 cols=300
+template <class Real>
+void reference(int64_t rows, int64_t cols, const Real* x, Real* y) {
+  for (int64_t row = 0; row < rows; ++row, x += cols, y += cols) {
+    const Real middle = mean<Real>(cols, [&](int64_t i) { return x[i]; });
+    const Real variance = mean<Real>(cols, [&](int64_t i) { return (x[i] - middle) * (x[i] - middle); });
+    for (int64_t i = 0; i < cols; ++i)
+      y[i] = (x[i] - middle) / sqrt(variance + Real(1e-5));
+  }
+}

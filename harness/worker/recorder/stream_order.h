@@ -1,0 +1,46 @@
+// harness/worker/recorder/stream_order.h - whether all that a call gives the GPU waits for its caller's stream, and
+// that for it.
+//
+// A replay is one operation after the other. A call that leaves out a wait computes right results there, and whatever
+// was in memory beside other work of its caller.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace apo {
+
+// A stream is known by an address, the caller's by null; so are those that the driver itself orders with it. What one
+// has waited for is what it knows: of each stream the number of its last operation.
+class StreamOrder {
+ public:
+  using Handle = const void*;
+
+  void begin() { *this = StreamOrder(); }
+  // An operation is put on the stream.
+  void works(Handle stream);
+  void records(Handle event, Handle stream);
+  void waits(Handle stream, Handle event);
+  // The host has waited: for a stream, an event, everything. The last time that it is for everything is who records,
+  // behind the call.
+  void host_waits_for_stream(Handle stream);
+  void host_waits_for_event(Handle event);
+  void host_waits_for_all();
+  // Which wait the call that has ended left out; "" where there is none.
+  std::string fault() const;
+
+ private:
+  using Clock = std::map<Handle, std::int64_t>;
+
+  static void learn(Clock& one, const Clock& other);
+  Clock& clock(Handle stream);
+
+  std::map<Handle, Clock> streams_ = {{nullptr, {{nullptr, 0}}}};  // the caller's knows its own work before the call
+  std::map<Handle, Clock> events_;                                 // of this call
+  Clock host_;
+  Clock before_all_;  // what the host knew before it last waited for everything
+  bool is_early_ = false;
+};
+
+}  // namespace apo
