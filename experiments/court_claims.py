@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+"""Judges public claims of performance: each kernel against the yardstick that its author names, a row of a table a claim.
+
+    python3 experiments/court_claims.py BUNDLE OUT --clones FOLDER [--only NAME ...] [--seconds 12] [--budget 290]
+    python3 experiments/court_claims.py --dry-run [--only NAME ...]
+    python3 experiments/court_claims.py --pack ARCHIVE.tar.xz --clones FOLDER
+    python3 experiments/court_claims.py --table
+
+BUNDLE is from bundle.sh. The claims are those of experiments/court/claims.json; FOLDER has clones of their repositories, each
+at the commit that stands there, or what --pack took from these. Nothing is fetched. First all families and variants are
+registered, side by side: correctness is theirs. Then one comparison after the other is timed, by the rule `standard`, for at
+most --seconds each; what --budget leaves no time for is not judged. A claim that fails in any way is a row that says so.
+Rows are printed as they come, and written to OUT/claims.md and OUT/claims.json; what the commands said is in OUT/NAME.log.
+"""
+import argparse
+import concurrent.futures
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+import court
+
+CLAIMS = court.COURT / "claims"
+BAND = 0.03  # a published figure is one run's: what is so near to it is that figure
+PYTORCH = re.compile(r"(?m)^[ \t]*#[ \t]*include[ \t]*<(torch|ATen|c10|pybind11)/[^>]*>.*$")
+COLUMNS = ("claim", "source", "claimed", "verdict", "measured", "correctness", "differs")
+
+
+def verdict_of(figure, lower, upper):
+    """What an interval of the ratio yardstick / candidate says of a published figure, in both directions."""
+    if abs(figure - 1) <= BAND:
+        near = 1 - BAND <= lower and upper <= 1 + BAND
+        apart = upper < 1 - BAND or lower > 1 + BAND
+        return "holds" if near else "does not hold" if apart else "holds in part"
+    if figure < 1:
+        return verdict_of(1 / figure, 1 / upper, 1 / lower)
+    return "does not hold" if lower <= 1 else "holds" if upper >= figure * (1 - BAND) else "holds in part"
+
+
+# ---------------------------------------------------------------- what is brought: a file a side
+
+
+def clone_text(clones, side):
+    """Of the author's file, or of a row of the author's table that holds it."""
+    if "row" not in side:
+        return (clones / side["kernel"]).read_text()
+    csv.field_size_limit(1 << 30)
+    with open(clones / side["kernel"], newline="") as file:
+        return next(row["Code"] for row in csv.DictReader(file) if row["task_name"] == side["row"])
+
+
+def written(side, name, folder, clones):
+    """Writes the file of a side into the folder, with what it includes; its path. `lines` of the block stand at its top."""
+    suffix = Path(side.get("own") or side["file"]).suffix
+    mark = "#" if suffix == ".py" else "//"
+    head = [f"{mark} apo:{line}" for line in side.get("lines", [])]
+    head += [f"{mark} apo:function {side['function']}"] if "function" in side else []
+    text = ""
+    if "own" in side:
+        for header in (CLAIMS / side["own"]).parent.glob("*.h"):
+            shutil.copy(header, folder)
+        text = (CLAIMS / side["own"]).read_text()
+    elif suffix == ".py":
+        text = re.sub(side.get("without", r"(?!)"), "", (clones / side["file"]).read_text())
+        text += (CLAIMS / side["append"]).read_text()
+    else:
+        shutil.copytree((clones / side["file"]).parent, folder, dirs_exist_ok=True)
+        text = f'#include "{Path(side["file"]).name}"\n'
+    if "kernel" in side:  # PyTorch's headers are those of tensor.h
+        (folder / "kernel.cu").write_text(PYTORCH.sub("", clone_text(clones, side)))
+    head += [f"{mark} apo:include {(clones / one).resolve()}" for one in side.get("headers", [])]
+    path = folder / f"{name}{suffix}"
+    path.write_text("".join(line + "\n" for line in head) + text)
+    return path
+
+
+def sides(claim):
+    """Name, what is brought; the yardstick first, so that it is the family's baseline."""
+    return [("yardstick", claim["yardstick"]), (claim["name"].replace("-", "_"), claim["candidate"])]
+
+
+def label(claim, name, side):
+    return side.get("variant") or f"{claim['family'].rpartition('/')[2]}/{name}{side.get('settings', '')}"
+
+
+def family_file(claim):
+    """None for a family of the program's own."""
+    for folder in (CLAIMS / "families", court.COURT / "families"):
+        if (folder / f"{claim['family']}.h").exists():
+            return folder / f"{claim['family']}.h"
+    return None
+
+
+def commands(claim):
+    """What is run for a claim, for people: words of apo."""
+    family = family_file(claim)
+    yield from [["register", family.name]] if family else []
+    for name, side in sides(claim):
+        if "variant" not in side:
+            suffix = Path(side.get("own") or side["file"]).suffix
+            yield ["register", "--family", claim["family"], f"{name}{suffix}"]
+    yield ["compare", *(label(claim, *side) for side in sides(claim)), *timing(claim)]
+
+
+def timing(claim):
+    return ["--workload", claim["workload"], "--skip-correctness", "--judge", "standard"]
+
+
+# ---------------------------------------------------------------- judging
+
+
+def answer_of(said):
+    """The JSON document of a command, or its last words."""
+    start = said.find("{\n")
+    try:
+        return json.JSONDecoder().raw_decode(said[start:])[0] if start >= 0 else {}
+    except ValueError:
+        return {}
+
+
+class Sitting:
+    def __init__(self, options):
+        self.options, self.out, self.clones = options, options.out.resolve(), options.clones.resolve()
+        self.program = str(options.bundle.resolve() / "apo")
+        self.begin, self.chosen = time.monotonic(), {}
+        self.rows = []
+
+    def left(self):
+        return self.options.budget - (time.monotonic() - self.begin)
+
+    def apo(self, claim, limit, *words):
+        """Runs the program in the claim's folder. Its JSON answer, {} where there is none, and its last line."""
+        options = argparse.Namespace(program=self.program, limit=limit)
+        done = court.Measured(options, str(self.out / claim["name"]), [*words, "--json"])
+        with open(self.out / f"{claim['name']}.log", "a") as log:
+            log.write(f"$ apo {' '.join(words)}\n{done.said}\n{done.ended.strip()} {done.seconds:.1f} s\n\n")
+        lines = [line for line in done.said.splitlines() if line.strip()]
+        last = f"no answer within {limit:.0f} s" if "limit" in done.ended else lines[-1] if lines else "no answer"
+        answer = answer_of(done.said)
+        return answer, answer.get("error", {}).get("message", last) if isinstance(answer.get("error"), dict) else last
+
+    def registered(self, claim, name, side, folder):
+        """Registers a side as its own checks let it; what these found, or "" where nothing. Raises ValueError."""
+        found, side = [], dict(side)
+        for _ in range(4):
+            path = written(side, name, folder, self.clones)
+            words = ["register", "--family", claim["family"], str(path)]
+            answer, last = self.apo(claim, self.options.build, *words)
+            if answer.get("state") == "registered":
+                return "; ".join(found)
+            failed = next((gate for gate in answer.get("gates", []) if gate["outcome"] not in ("valid", "skipped")), None)
+            if failed is None or failed["gate"] in ("metadata", "build"):
+                raise ValueError(failed["evidence"] if failed else last)
+            found.append(failed["evidence"])
+            line = re.search(r"write the line 'apo:(requires [^']+)'", failed["evidence"])
+            if line is None:
+                break
+            found[-1] = f"right only with {line[1]}: {found[-1]}"
+            side["lines"] = [*side.get("lines", []), line[1]]
+        answer, last = self.apo(claim, self.options.build, *words, "--no-verify")
+        if answer.get("state") != "registered":
+            raise ValueError(last)
+        return "wrong: " + "; ".join(found)
+
+    def prepare(self, claim):
+        """Registers family, yardstick and candidate. What the checks of the candidate found."""
+        if "not_repeatable" in claim:
+            raise ValueError(claim["not_repeatable"])
+        folder = self.out / claim["name"]
+        folder.mkdir(parents=True, exist_ok=True)
+        family = family_file(claim)
+        if family:
+            for file in family.parent.glob("*.py"):
+                shutil.copy(file, folder)
+            answer, last = self.apo(claim, self.options.build, "register", str(shutil.copy(family, folder)))
+            if "error" in answer or not (folder / f".apo/families/{claim['family']}/{claim['family']}.h").exists():
+                raise ValueError(last)
+        correctness = ""
+        for name, side in sides(claim):
+            if "variant" not in side:
+                place = folder / name
+                place.mkdir(exist_ok=True)
+                correctness = self.registered(claim, name, side, place)
+                if name == "yardstick" and correctness.startswith("wrong"):
+                    raise ValueError(f"the yardstick is {correctness}")
+        return correctness
+
+    def choose(self, claims):
+        """The fastest of cuBLASLt's ways for each size: {name of the claim: settings}."""
+        wanted = {claim["name"]: claim["tuned"] for claim in claims if "tuned" in claim}
+        if not wanted:
+            return
+        program = self.out / "choose"
+        subprocess.run(["nvcc", "-O2", "-o", program, CLAIMS / "peers/cublaslt_choose.cu", "-lcublasLt"], check=True)
+        said = subprocess.run([program, *wanted.values()], check=True, text=True, stdout=subprocess.PIPE, timeout=60).stdout
+        (self.out / "choose.log").write_text(said)
+        lines = {line.split()[0]: line.split() for line in said.splitlines()}
+        for name, size in wanted.items():
+            self.chosen[name] = f"[TRANSPOSED={lines[size][1]},WAY={lines[size][2]}]"
+
+    def judge(self, claim, correctness):
+        """Times a claim whose sides are registered: its verdict and what was measured."""
+        limit = min(claim.get("seconds", self.options.seconds), self.left())
+        if limit < 3:
+            return "not judged", f"the {self.options.budget:.0f} s of the sitting were over"
+        names = [label(claim, *side) for side in sides(claim)]
+        names[0] += self.chosen.get(claim["name"], "")
+        answer, last = self.apo(claim, limit, "compare", *names, *timing(claim))
+        judged = answer.get("judgement") or {}
+        if not judged.get("lower") or not judged.get("upper"):
+            return ("wrong" if correctness.startswith("wrong") else "not judged"), judged.get("sentence", last)
+        measured = (f"{judged['speedup']:.3f}x [{judged['lower']:.3f}, {judged['upper']:.3f}], "
+                    f"{judged['incumbent_ns'] / 1e3:.1f} us -> {judged['candidate_ns'] / 1e3:.1f} us, {judged['rounds']} rounds, "
+                    f"{judged['verdict']} ({judged['reason']})")  # fmt: skip
+        if correctness.startswith("wrong"):
+            return "wrong", measured
+        return verdict_of(claim["figure"], judged["lower"], judged["upper"]), measured
+
+    def add(self, claim, verdict, measured, correctness):
+        self.rows.append({"name": claim["name"], "verdict": verdict, "measured": measured, "correctness": correctness,
+                          "claim": claim})  # fmt: skip
+        line = row_of(claim, verdict, measured, correctness or ("no finding" if verdict != "not judged" else ""))
+        print(line, flush=True)
+        with open(self.out / "claims.md", "a") as table:
+            table.write(line + "\n")
+        (self.out / "claims.json").write_text(json.dumps(self.rows, indent=1))
+
+    def run(self, claims):
+        self.out.mkdir(parents=True, exist_ok=True)
+        (self.out / "claims.md").write_text(head() + "\n")
+        print(head(), flush=True)
+        ready = {}
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            tuned = pool.submit(self.choose, claims)
+            for claim in claims:
+                ready[claim["name"]] = pool.submit(self.prepare, claim)
+        note = str(tuned.exception() or "")
+        for claim in claims:
+            error = ready[claim["name"]].exception()
+            if error is None and "tuned" in claim and claim["name"] not in self.chosen:
+                error = f"cuBLASLt was not tuned: {note}"
+            if error is not None:
+                self.add(claim, "not judged", str(error), "")
+                continue
+            correctness = ready[claim["name"]].result()
+            try:
+                self.add(claim, *self.judge(claim, correctness), correctness)
+            except (OSError, KeyError, ValueError) as failure:
+                self.add(claim, "not judged", repr(failure), correctness)
+
+
+# ---------------------------------------------------------------- tables, lists and the archive
+
+
+def head():
+    return "| " + " | ".join(COLUMNS) + " |\n" + "|---" * len(COLUMNS) + "|"
+
+
+def row_of(claim, verdict, measured, correctness):
+    cells = (claim["name"], claim["source"], claim["claim"], verdict, measured, correctness, claim["differs"])
+    return "| " + " | ".join(" ".join(cell.replace("|", "/").split())[:600] for cell in cells) + " |"
+
+
+def files_of(claim):
+    """What of the clones a claim needs: files, and folders with all that they hold."""
+    for _, side in sides(claim):
+        if "file" in side:
+            yield side["file"] if side["file"].endswith(".py") else str(Path(side["file"]).parent)
+        if "kernel" in side:
+            yield side["kernel"]
+        yield from side.get("headers", [])
+        yield from side.get("needs", [])
+
+
+def pack(archive, clones, claims):
+    wanted = sorted({path for claim in claims if "not_repeatable" not in claim for path in files_of(claim)})
+    wanted += sorted({str(file.relative_to(clones)) for path in wanted for file in (clones / path.split("/")[0]).glob("LICENSE*")})
+    with tarfile.open(archive, "w:xz") as packed:
+        for path in wanted:
+            packed.add(clones / path, path, filter=lambda one: None if "__pycache__" in one.name else one)
+    print(f"{archive}: {len(wanted)} files and folders, {os.path.getsize(archive) / 2**20:.2f} MiB")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bundle", type=Path, nargs="?")
+    parser.add_argument("out", type=Path, nargs="?", help="new or empty")
+    parser.add_argument("--clones", type=Path, metavar="FOLDER")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="claims whose name begins so")
+    parser.add_argument("--seconds", type=float, default=12, help="of a comparison")
+    parser.add_argument("--budget", type=float, default=290, help="seconds of all")
+    parser.add_argument("--build", type=float, default=120, help="seconds of one registration")
+    parser.add_argument("--jobs", type=int, default=12, help="claims that are registered side by side")
+    parser.add_argument("--dry-run", action="store_true", help="only list the commands")
+    parser.add_argument("--table", action="store_true", help="only print the table, not judged")
+    parser.add_argument("--pack", metavar="ARCHIVE", help="only pack what of the clones is needed")
+    options = parser.parse_args()
+    claims = json.loads((court.COURT / "claims.json").read_text())
+    claims = [one for one in claims if not options.only or one["name"].startswith(tuple(options.only))]
+    if options.dry_run:
+        for claim in claims:
+            print(f"# {claim['name']}: {claim.get('not_repeatable', claim['claim'])}")
+            for words in [] if "not_repeatable" in claim else commands(claim):
+                print("apo " + " ".join(words))
+        return 0
+    if options.table:
+        print(head())
+        for claim in claims:
+            print(row_of(claim, "not judged yet", "", ""))
+        return 0
+    if options.clones is None:
+        parser.error("--clones FOLDER: where the clones are")
+    if options.pack:
+        pack(options.pack, options.clones.resolve(), claims)
+        return 0
+    if options.out is None:
+        parser.error("BUNDLE OUT: a folder of bundle.sh, and a new one for the results")
+    libraries = [str(options.bundle.resolve() / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
+    os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, libraries))
+    paths = [str(options.clones.resolve() / "Liger-Kernel/src"), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = ":".join(filter(None, paths))
+    Sitting(options).run(claims)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
