@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Judges public claims of performance: each kernel against the yardstick that its author names, a row of a table a claim.
+"""Judges public claims of performance: each kernel against the yardstick of the claim, a row of a table each.
 
     python3 experiments/court_claims.py BUNDLE OUT --clones FOLDER [--only NAME ...] [--seconds 12] [--budget 290]
     python3 experiments/court_claims.py --dry-run [--only NAME ...]
     python3 experiments/court_claims.py --pack ARCHIVE.tar.xz --clones FOLDER
     python3 experiments/court_claims.py --table
 
-BUNDLE is from bundle.sh. The claims are those of experiments/court/claims.json; FOLDER has clones of their repositories, each
-at the commit that stands there, or what --pack took from these. Nothing is fetched. First all families and variants are
-registered, side by side: correctness is theirs. Then one comparison after the other is timed, by the rule `standard`, for at
-most --seconds each; what --budget leaves no time for is not judged. A claim that fails in any way is a row that says so.
-Rows are printed as they come, and written to OUT/claims.md and OUT/claims.json; what the commands said is in OUT/NAME.log.
+BUNDLE is from bundle.sh. The claims are those of experiments/court/claims.json; FOLDER has clones of their
+repositories, each at the commit that stands there, or what --pack took from these. Nothing is fetched. First all
+families and variants are registered and built, side by side: correctness is what that finds. Then one comparison after
+the other is timed, by the rule `standard`, for at most --seconds each; what --budget leaves no time for is not judged.
+A claim that fails in any way is a row that says so. Rows are printed as they come, and written to OUT/claims.md and
+OUT/claims.json; what the commands said is in OUT/NAME.log.
 """
 import argparse
 import concurrent.futures
@@ -30,6 +31,9 @@ import court
 CLAIMS = court.COURT / "claims"
 BAND = 0.03  # a published figure is one run's: what is so near to it is that figure
 PYTORCH = re.compile(r"(?m)^[ \t]*#[ \t]*include[ \t]*<(torch|ATen|c10|pybind11)/[^>]*>.*$")
+YARDSTICK = "yardstick"  # its variant's name
+LATE = "no answer within"
+PASSED = ("valid", "skipped", "not checked")
 COLUMNS = ("claim", "source", "claimed", "verdict", "measured", "correctness", "differs")
 
 
@@ -57,7 +61,7 @@ def clone_text(clones, side):
 
 
 def written(side, name, folder, clones):
-    """Writes the file of a side into the folder, with what it includes; its path. `lines` of the block stand at its top."""
+    """Writes the file of a side into the folder, with what it includes, and the lines of its block on top; its path."""
     suffix = Path(side.get("own") or side["file"]).suffix
     mark = "#" if suffix == ".py" else "//"
     head = [f"{mark} apo:{line}" for line in side.get("lines", [])]
@@ -73,8 +77,8 @@ def written(side, name, folder, clones):
     else:
         shutil.copytree((clones / side["file"]).parent, folder, dirs_exist_ok=True)
         text = f'#include "{Path(side["file"]).name}"\n'
-    if "kernel" in side:  # PyTorch's headers are those of tensor.h
-        (folder / "kernel.cu").write_text(PYTORCH.sub("", clone_text(clones, side)))
+    if "kernel" in side:  # PyTorch's headers are tensor.h
+        (folder / "kernel.cu").write_text(PYTORCH.sub('#include "tensor.h"', clone_text(clones, side)))
     head += [f"{mark} apo:include {(clones / one).resolve()}" for one in side.get("headers", [])]
     path = folder / f"{name}{suffix}"
     path.write_text("".join(line + "\n" for line in head) + text)
@@ -83,11 +87,15 @@ def written(side, name, folder, clones):
 
 def sides(claim):
     """Name, what is brought; the yardstick first, so that it is the family's baseline."""
-    return [("yardstick", claim["yardstick"]), (claim["name"].replace("-", "_"), claim["candidate"])]
+    return [(YARDSTICK, claim["yardstick"]), (claim["name"].replace("-", "_"), claim["candidate"])]
 
 
-def label(claim, name, side):
-    return side.get("variant") or f"{claim['family'].rpartition('/')[2]}/{name}{side.get('settings', '')}"
+def label(claim, name):
+    return f"{claim['family']}/{name}"
+
+
+def is_wrong(correctness):
+    return re.search(r"(^|; )wrong: ", correctness) is not None
 
 
 def family_file(claim):
@@ -103,10 +111,9 @@ def commands(claim):
     family = family_file(claim)
     yield from [["register", family.name]] if family else []
     for name, side in sides(claim):
-        if "variant" not in side:
-            suffix = Path(side.get("own") or side["file"]).suffix
-            yield ["register", "--family", claim["family"], f"{name}{suffix}"]
-    yield ["compare", *(label(claim, *side) for side in sides(claim)), *timing(claim)]
+        suffix = Path(side.get("own") or side["file"]).suffix
+        yield ["register", "--family", claim["family"], f"{name}{suffix}"]
+    yield ["compare", *(label(claim, name) for name, _ in sides(claim)), *timing(claim)]
 
 
 def timing(claim):
@@ -117,7 +124,7 @@ def timing(claim):
 
 
 def answer_of(said):
-    """The JSON document of a command, or its last words."""
+    """The JSON document of a command; {} where there is none."""
     start = said.find("{\n")
     try:
         return json.JSONDecoder().raw_decode(said[start:])[0] if start >= 0 else {}
@@ -129,8 +136,7 @@ class Sitting:
     def __init__(self, options):
         self.options, self.out, self.clones = options, options.out.resolve(), options.clones.resolve()
         self.program = str(options.bundle.resolve() / "apo")
-        self.begin, self.chosen = time.monotonic(), {}
-        self.rows = []
+        self.begin, self.rows = time.monotonic(), []
 
     def left(self):
         return self.options.budget - (time.monotonic() - self.begin)
@@ -142,35 +148,39 @@ class Sitting:
         with open(self.out / f"{claim['name']}.log", "a") as log:
             log.write(f"$ apo {' '.join(words)}\n{done.said}\n{done.ended.strip()} {done.seconds:.1f} s\n\n")
         lines = [line for line in done.said.splitlines() if line.strip()]
-        last = f"no answer within {limit:.0f} s" if "limit" in done.ended else lines[-1] if lines else "no answer"
+        last = f"{LATE} {limit:.0f} s" if "limit" in done.ended else lines[-1] if lines else "no answer"
         answer = answer_of(done.said)
-        return answer, answer.get("error", {}).get("message", last) if isinstance(answer.get("error"), dict) else last
+        return answer, answer.get("error", last)
 
-    def registered(self, claim, name, side, folder):
-        """Registers a side as its own checks let it; what these found, or "" where nothing. Raises ValueError."""
+    def register(self, claim, path, *more):
+        return self.apo(claim, self.options.build, "register", "--family", claim["family"], str(path), *more)
+
+    def checked(self, claim, name, side, folder):
+        """Registers the candidate as its checks let it; what these found, "" for nothing. Raises ValueError."""
         found, side = [], dict(side)
         for _ in range(4):
             path = written(side, name, folder, self.clones)
-            words = ["register", "--family", claim["family"], str(path)]
-            answer, last = self.apo(claim, self.options.build, *words)
+            answer, last = self.register(claim, path)
             if answer.get("state") == "registered":
                 return "; ".join(found)
-            failed = next((gate for gate in answer.get("gates", []) if gate["outcome"] not in ("valid", "skipped")), None)
+            failed = next((gate for gate in answer.get("gates", []) if gate["outcome"] not in PASSED), None)
+            if failed is None and last.startswith(LATE):
+                found.append(f"not checked: {last}")
+                break
             if failed is None or failed["gate"] in ("metadata", "build"):
                 raise ValueError(failed["evidence"] if failed else last)
-            found.append(failed["evidence"])
             line = re.search(r"write the line 'apo:(requires [^']+)'", failed["evidence"])
+            found.append((f"right only with {line[1]}: " if line else "wrong: ") + failed["evidence"])
             if line is None:
                 break
-            found[-1] = f"right only with {line[1]}: {found[-1]}"
             side["lines"] = [*side.get("lines", []), line[1]]
-        answer, last = self.apo(claim, self.options.build, *words, "--no-verify")
+        answer, last = self.register(claim, path, "--no-verify")
         if answer.get("state") != "registered":
             raise ValueError(last)
-        return "wrong: " + "; ".join(found)
+        return "; ".join(found)
 
-    def prepare(self, claim):
-        """Registers family, yardstick and candidate. What the checks of the candidate found."""
+    def prepare(self, claim, tuned):
+        """Registers family and sides, and builds these for the workload. What the checks of the candidate found."""
         if "not_repeatable" in claim:
             raise ValueError(claim["not_repeatable"])
         folder = self.out / claim["name"]
@@ -184,44 +194,53 @@ class Sitting:
                 raise ValueError(last)
         correctness = ""
         for name, side in sides(claim):
-            if "variant" not in side:
-                place = folder / name
-                place.mkdir(exist_ok=True)
-                correctness = self.registered(claim, name, side, place)
-                if name == "yardstick" and correctness.startswith("wrong"):
-                    raise ValueError(f"the yardstick is {correctness}")
+            place = folder / name
+            place.mkdir(exist_ok=True)
+            if name == YARDSTICK or side.get("trusted"):  # its timed calls are checked
+                answer, last = self.register(claim, written(side, name, place, self.clones), "--no-verify")
+                if answer.get("state") != "registered":
+                    raise ValueError(last)
+            else:
+                correctness = self.checked(claim, name, side, place)
+        for name, side in sides(claim):
+            of = [self.label(claim, name, tuned), "--target", "cuda", "--workload", claim["workload"]]
+            self.apo(claim, self.options.build, "bench", *of, "--benchmark_min_time=0.01")
         return correctness
+
+    def label(self, claim, name, tuned):
+        """With the setting of a library that was tuned for the size. Raises what kept it from being tuned."""
+        settings = tuned.result()[claim["name"]] if "tuned" in claim and name == YARDSTICK else ""
+        return label(claim, name) + settings
 
     def choose(self, claims):
         """The fastest of cuBLASLt's ways for each size: {name of the claim: settings}."""
         wanted = {claim["name"]: claim["tuned"] for claim in claims if "tuned" in claim}
         if not wanted:
-            return
+            return {}
         program = self.out / "choose"
         subprocess.run(["nvcc", "-O2", "-o", program, CLAIMS / "peers/cublaslt_choose.cu", "-lcublasLt"], check=True)
-        said = subprocess.run([program, *wanted.values()], check=True, text=True, stdout=subprocess.PIPE, timeout=60).stdout
+        sizes = [program, *wanted.values()]
+        said = subprocess.run(sizes, check=True, text=True, stdout=subprocess.PIPE, timeout=60).stdout
         (self.out / "choose.log").write_text(said)
-        lines = {line.split()[0]: line.split() for line in said.splitlines()}
-        for name, size in wanted.items():
-            self.chosen[name] = f"[TRANSPOSED={lines[size][1]},WAY={lines[size][2]}]"
+        of_size = {line.split()[0]: line.split() for line in said.splitlines()}
+        return {name: "[TRANSPOSED={},TENS={},ONES={}]".format(of_size[size][1], *divmod(int(of_size[size][2]), 10))
+                for name, size in wanted.items()}  # fmt: skip
 
-    def judge(self, claim, correctness):
+    def judge(self, claim, correctness, tuned):
         """Times a claim whose sides are registered: its verdict and what was measured."""
         limit = min(claim.get("seconds", self.options.seconds), self.left())
         if limit < 3:
             return "not judged", f"the {self.options.budget:.0f} s of the sitting were over"
-        names = [label(claim, *side) for side in sides(claim)]
-        names[0] += self.chosen.get(claim["name"], "")
+        names = [self.label(claim, name, tuned) for name, _ in sides(claim)]
         answer, last = self.apo(claim, limit, "compare", *names, *timing(claim))
         judged = answer.get("judgement") or {}
         if not judged.get("lower") or not judged.get("upper"):
-            return ("wrong" if correctness.startswith("wrong") else "not judged"), judged.get("sentence", last)
+            return ("wrong" if is_wrong(correctness) else "not judged"), judged.get("sentence", last)
         measured = (f"{judged['speedup']:.3f}x [{judged['lower']:.3f}, {judged['upper']:.3f}], "
-                    f"{judged['incumbent_ns'] / 1e3:.1f} us -> {judged['candidate_ns'] / 1e3:.1f} us, {judged['rounds']} rounds, "
-                    f"{judged['verdict']} ({judged['reason']})")  # fmt: skip
-        if correctness.startswith("wrong"):
-            return "wrong", measured
-        return verdict_of(claim["figure"], judged["lower"], judged["upper"]), measured
+                    f"{judged['incumbent_ns'] / 1e3:.1f} us -> {judged['candidate_ns'] / 1e3:.1f} us, "
+                    f"{judged['rounds']} rounds, {judged['verdict']} ({judged['reason']})")  # fmt: skip
+        verdict = verdict_of(claim["figure"], judged["lower"], judged["upper"])
+        return f"wrong (its figure: {verdict})" if is_wrong(correctness) else verdict, measured
 
     def add(self, claim, verdict, measured, correctness):
         self.rows.append({"name": claim["name"], "verdict": verdict, "measured": measured, "correctness": correctness,
@@ -240,20 +259,14 @@ class Sitting:
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
             tuned = pool.submit(self.choose, claims)
             for claim in claims:
-                ready[claim["name"]] = pool.submit(self.prepare, claim)
-        note = str(tuned.exception() or "")
+                ready[claim["name"]] = pool.submit(self.prepare, claim, tuned)
         for claim in claims:
-            error = ready[claim["name"]].exception()
-            if error is None and "tuned" in claim and claim["name"] not in self.chosen:
-                error = f"cuBLASLt was not tuned: {note}"
-            if error is not None:
-                self.add(claim, "not judged", str(error), "")
-                continue
-            correctness = ready[claim["name"]].result()
+            correctness = ""
             try:
-                self.add(claim, *self.judge(claim, correctness), correctness)
-            except (OSError, KeyError, ValueError) as failure:
-                self.add(claim, "not judged", repr(failure), correctness)
+                correctness = ready[claim["name"]].result()
+                self.add(claim, *self.judge(claim, correctness, tuned), correctness)
+            except (OSError, LookupError, ValueError, subprocess.SubprocessError) as failure:
+                self.add(claim, "not judged", str(failure), correctness)
 
 
 # ---------------------------------------------------------------- tables, lists and the archive
@@ -281,11 +294,17 @@ def files_of(claim):
 
 def pack(archive, clones, claims):
     wanted = sorted({path for claim in claims if "not_repeatable" not in claim for path in files_of(claim)})
-    wanted += sorted({str(file.relative_to(clones)) for path in wanted for file in (clones / path.split("/")[0]).glob("LICENSE*")})
+    repositories = {clones / path.split("/")[0] for path in wanted}
+    wanted += sorted(str(file.relative_to(clones)) for one in repositories for file in one.glob("LICENSE*"))
     with tarfile.open(archive, "w:xz") as packed:
         for path in wanted:
             packed.add(clones / path, path, filter=lambda one: None if "__pycache__" in one.name else one)
     print(f"{archive}: {len(wanted)} files and folders, {os.path.getsize(archive) / 2**20:.2f} MiB")
+
+
+def prepend(variable, *folders):
+    folders = [str(folder.resolve()) for folder in folders]
+    os.environ[variable] = ":".join([*folders, *filter(None, [os.environ.get(variable)])])
 
 
 def main():
@@ -322,10 +341,8 @@ def main():
         return 0
     if options.out is None:
         parser.error("BUNDLE OUT: a folder of bundle.sh, and a new one for the results")
-    libraries = [str(options.bundle.resolve() / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
-    os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, libraries))
-    paths = [str(options.clones.resolve() / "Liger-Kernel/src"), os.environ.get("PYTHONPATH", "")]
-    os.environ["PYTHONPATH"] = ":".join(filter(None, paths))
+    prepend("LD_LIBRARY_PATH", options.bundle / "lib")
+    prepend("PYTHONPATH", options.clones / "Liger-Kernel/src", options.clones / "quack")
     Sitting(options).run(claims)
     return 0
 

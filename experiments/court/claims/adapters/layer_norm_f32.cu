@@ -1,8 +1,6 @@
 // apo:target   cuda sm_80
 // apo:scratch  temporary 16777216
 // apo:idea     robust-kbench's published layer norm, called as its binding does.
-#include "tensor.h"
-
 #include "kernel.cu"
 
 void layer_norm_f32(const float* x, const float* weight, const float* bias, float* y, void* temporary, float eps,

@@ -1,7 +1,5 @@
 // apo:target   cuda sm_80
 // apo:idea     robust-kbench's published linear layer, called as its binding does.
-#include "tensor.h"
-
 #include "kernel.cu"
 
 void linear_f32(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t I, int64_t O,

@@ -1,7 +1,5 @@
 // apo:target   cuda sm_80
 // apo:idea     robust-kbench's published gradient of a 2 x 2 max pool, called as its binding does.
-#include "tensor.h"
-
 #include "kernel.cu"
 
 void max_pool_backward(const float* x, const float* dy, float* dx, int64_t planes, int64_t H, int64_t W,

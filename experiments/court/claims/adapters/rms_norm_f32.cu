@@ -1,7 +1,5 @@
 // apo:target   cuda sm_80
 // apo:idea     robust-kbench's published RMS norm, called as its binding does.
-#include "tensor.h"
-
 #include "kernel.cu"
 
 void rms_norm_f32(const float* x, const float* w, float* y, float eps, int64_t rows, int64_t cols,

@@ -1,9 +1,9 @@
 // experiments/court/claims/adapters/tensor.h - as much of PyTorch's C++ interface as the claims' host functions call.
 //
-// It takes the place of <torch/extension.h>, <ATen/...> and <c10/...>, so that a file of an extension is built in seconds and
-// without PyTorch. Memory is that of the call: torch::give says which allocation is an output of the contract, all others are
-// taken from one scratch buffer, which torch::begin names. What PyTorch launches is launched here too: a fill for zeros, a
-// division. Checks are dropped, since the contract already says what they ask.
+// It takes the place of <torch/extension.h>, <ATen/...> and <c10/...>, so that a file of an extension is built in
+// seconds and without PyTorch. Memory is that of the call: torch::give says which allocation is an output of the
+// contract, all others are taken from one scratch buffer, which torch::begin names. What PyTorch launches is launched
+// here too: a fill for zeros, a division. Checks are dropped, since the contract already says what they ask.
 #pragma once
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -25,9 +25,7 @@ using Half = __half;
 
 struct TensorOptions {
   ScalarType type = kFloat;
-  ScalarType dtype() const {
-    return type;
-  }
+  ScalarType dtype() const { return type; }
 };
 inline std::ostream& operator<<(std::ostream& out, TensorOptions options) {
   return out << static_cast<int>(options.type);
@@ -37,6 +35,7 @@ struct Given {
   void* memory;
   int64_t bytes;
   int after;  // allocations of this size that come first
+  bool is_taken = false;
 };
 struct Call {
   std::vector<Given> given;
@@ -59,8 +58,12 @@ inline void give(void* memory, int64_t bytes, int after = 0) {
 }
 inline void* allocate(int64_t bytes) {
   for (Given& one : call().given) {
-    if (one.bytes == bytes && one.after-- == 0) {
-      return one.memory;
+    if (one.bytes == bytes && !one.is_taken) {
+      one.is_taken = one.after-- == 0;
+      if (one.is_taken) {
+        return one.memory;
+      }
+      break;
     }
   }
   void* memory = call().scratch + call().used;
@@ -77,12 +80,8 @@ struct Tensor {
   Tensor() = default;
   Tensor(const void* data, std::vector<int64_t> sizes, ScalarType kind)
       : memory(const_cast<void*>(data)), extents(sizes), type(kind) {}
-  int64_t dim() const {
-    return static_cast<int64_t>(extents.size());
-  }
-  int64_t size(int64_t i) const {
-    return extents[static_cast<size_t>(i < 0 ? i + dim() : i)];
-  }
+  int64_t dim() const { return static_cast<int64_t>(extents.size()); }
+  int64_t size(int64_t i) const { return extents[static_cast<size_t>(i < 0 ? i + dim() : i)]; }
   int64_t numel() const {
     int64_t all = 1;
     for (const int64_t extent : extents) {
@@ -90,12 +89,8 @@ struct Tensor {
     }
     return all;
   }
-  int64_t bytes() const {
-    return numel() * (type == kHalf ? 2 : type == kFloat ? 4 : 8);
-  }
-  void* data_ptr() const {
-    return memory;
-  }
+  int64_t bytes() const { return numel() * (type == kHalf ? 2 : type == kFloat ? 4 : 8); }
+  void* data_ptr() const { return memory; }
   template <class T>
   T* data_ptr() const {
     return static_cast<T*>(memory);
@@ -104,15 +99,9 @@ struct Tensor {
   T item() const {
     return static_cast<T>(value);
   }
-  Tensor contiguous() const {
-    return *this;
-  }
-  TensorOptions options() const {
-    return {type};
-  }
-  ScalarType scalar_type() const {
-    return type;
-  }
+  Tensor contiguous() const { return *this; }
+  TensorOptions options() const { return {type}; }
+  ScalarType scalar_type() const { return type; }
 };
 
 inline Tensor empty(std::vector<int64_t> sizes, TensorOptions options) {
@@ -166,12 +155,8 @@ struct item {
 };
 struct tuple {
   std::vector<item> items;
-  size_t size() const {
-    return items.size();
-  }
-  const item& operator[](size_t i) const {
-    return items[i];
-  }
+  size_t size() const { return items.size(); }
+  const item& operator[](size_t i) const { return items[i]; }
 };
 }  // namespace pybind11
 

@@ -8,6 +8,7 @@
 // apo:input     weight f32[cols] normal(1,0.25)
 // apo:output    y f32[rows,cols]
 // apo:output    s f32[rows,cols]
+// apo:requires  rows * cols <= 268435456
 // apo:unit      rows
 // apo:workload  r2048_c4096 production rows=2048 cols=4096
 // apo:workload  r7_c1000    ragged     rows=7 cols=1000

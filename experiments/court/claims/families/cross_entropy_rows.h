@@ -5,6 +5,7 @@
 // apo:input     x f32[rows,cols] uniform(0,1)
 // apo:input     targets i64[rows] index(0..cols-1)
 // apo:output    losses f32[rows]
+// apo:requires  rows * cols <= 268435456
 // apo:unit      rows
 // apo:workload  r32768_c4096 production rows=32768 cols=4096
 // apo:workload  r37_c1000    ragged     rows=37 cols=1000

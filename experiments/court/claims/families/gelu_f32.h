@@ -1,6 +1,6 @@
 // apo:family    gelu_f32
 // apo:idea      y = 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
-// apo:axis      n 1..1073741824
+// apo:axis      n 1..268435456
 // apo:input     x f32[n] uniform(0,1)
 // apo:output    y f32[n]
 // apo:unit      n/4096

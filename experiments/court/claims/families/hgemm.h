@@ -1,8 +1,8 @@
 // apo:family    hgemm
 // apo:idea      c = a b: products of f16, sums of binary32, a result in f16; b also lies there as bt, its transposed
-// apo:axis      M 1..65536
-// apo:axis      N 1..65536
-// apo:axis      K 1..65536
+// apo:axis      M 1..16384
+// apo:axis      N 1..16384
+// apo:axis      K 1..16384
 // apo:input     a f16[M,K] normal
 // apo:input     b f16[K,N] normal
 // apo:derive    bt f16[N,K]
@@ -28,8 +28,8 @@ void derive(int64_t, int64_t N, int64_t K, const Real*, const Real* b, Real* bt)
       bt[n * K + k] = b[k * N + n];
 }
 
-// It reads b and bt in turn, so that a kernel may read either. A sum may be made by tensor cores, which cut off behind 24
-// bits: see kernels/matmul_bf16.h.
+// It reads b and bt in turn, so that a kernel may read either. A sum may be made by tensor cores, which cut off behind
+// 24 bits: see kernels/matmul_bf16.h.
 template <class Real>
 void reference(int64_t M, int64_t N, int64_t K, const Real* a, const Real* b, const Real* bt, Real* c) {
   const Real left = Real(1 - static_cast<double>(K) * 0x1p-28);

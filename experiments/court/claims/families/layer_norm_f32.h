@@ -7,6 +7,7 @@
 // apo:input     weight f32[cols] normal
 // apo:input     bias f32[cols] normal
 // apo:output    y f32[rows,cols]
+// apo:requires  rows * cols <= 268435456
 // apo:unit      rows
 // apo:workload  r1_c4194304  production rows=1 cols=4194304
 // apo:workload  r16_c4194304 production rows=16 cols=4194304

@@ -9,6 +9,7 @@
 // apo:output    dx f32[B,I]
 // apo:output    dw f32[O,I]
 // apo:output    dbias f32[O]
+// apo:requires  B * I <= 67108864 && B * O <= 67108864
 // apo:workload  b64_i128_o10 production B=64 I=128 O=10
 // apo:workload  b7_i100_o17  ragged     B=7 I=100 O=17
 // apo:workload  b4_i64_o10   small      B=4 I=64 O=10

@@ -7,6 +7,7 @@
 // apo:input     w f32[O,I] normal(0,0.1)
 // apo:input     bias f32[O] normal(0,0.1)
 // apo:output    y f32[B,O]
+// apo:requires  B * I <= 67108864 && B * O <= 67108864
 // apo:unit      B O/8
 // apo:workload  b64_i128_o10   production B=64 I=128 O=10
 // apo:workload  b64_i1600_o128 production B=64 I=1600 O=128

@@ -6,6 +6,7 @@
 // apo:input     x f32[planes,2*H,2*W] normal
 // apo:input     dy f32[planes,H,W] normal
 // apo:output    dx f32[planes,2*H,2*W]
+// apo:requires  planes * H * W <= 67108864
 // apo:unit      planes
 // apo:workload  p4096_h14_w14 production planes=4096 H=14 W=14
 // apo:workload  p5_h7_w9      ragged     planes=5 H=7 W=9

@@ -6,6 +6,7 @@
 // apo:input     x f32[rows,cols] normal
 // apo:input     w f32[cols] normal(1,0.1)
 // apo:output    y f32[rows,cols]
+// apo:requires  rows * cols <= 268435456
 // apo:unit      rows
 // apo:workload  r16384_c4096 production rows=16384 cols=4096
 // apo:workload  r7_c1000     ragged     rows=7 cols=1000

@@ -5,6 +5,7 @@
 // apo:input     scale f32[rows] uniform(0,1)
 // apo:input     x f32[rows,cols] uniform(0,1)
 // apo:output    y f32[rows,cols]
+// apo:requires  rows * cols <= 268435456
 // apo:unit      rows
 // apo:workload  r4096_c4096 production rows=4096 cols=4096
 // apo:workload  r7_c1000    ragged     rows=7 cols=1000

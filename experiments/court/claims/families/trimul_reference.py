@@ -1,4 +1,4 @@
-"""The reference of trimul.h and trimul_open.h: layer norm, gated projections, a product over k, layer norm, gate, projection."""
+"""trimul_reference.py - what trimul.h and trimul_open.h compute."""
 import json
 import sys
 

@@ -1,12 +1,13 @@
-// experiments/court/claims/peers/cublaslt_product.h - a product of f16 matrices by cuBLASLt, with the library's list of ways.
+// experiments/court/claims/peers/cublaslt_product.h - a product of f16 matrices by cuBLASLt, with the library's list of
+// ways.
 #pragma once
 #include <cublasLt.h>
 #include <stdint.h>
 
 constexpr size_t kWorkspaceBytes = 268435456;
 
-// c = a b, row-major; `transposed`: b lies there as rows of columns. To the library row-major matrices are transposed ones, so
-// that it computes c's transpose from b's and a's.
+// c = a b, row-major; `transposed`: b lies there as rows of columns. To the library row-major matrices are transposed
+// ones, so that it computes c's transpose from b's and a's.
 template <int kWays>
 struct Product {
   int64_t m, n, k;

@@ -1,4 +1,4 @@
-"""What the claims are held against: operations of PyTorch, eager or compiled, a function each. Names of parameters are the families'."""
+"""What claims are held against: operations of PyTorch, eager or compiled; parameters are named as in the families."""
 import math
 
 import torch
@@ -36,8 +36,8 @@ def cross_entropy_rows_eager(x, targets):
 
 
 def cross_entropy_mean_backward_formula(x, targets, grad):
-    hits = F.one_hot(targets, x.shape[1])
-    return (torch.softmax(x, -1) - hits) * (grad / x.shape[0])
+    hits = torch.arange(x.shape[1], device=x.device) == targets.unsqueeze(-1)
+    return (torch.softmax(x, -1) - hits.float()) * (grad / x.shape[0])
 
 
 def linear_eager(x, w, bias):
@@ -54,8 +54,8 @@ def linear_backward_eager(dy, x, w):
 
 def max_pool_backward_eager(x, dy):
     _, places = F.max_pool2d(x.unsqueeze(0), 2, return_indices=True)
-    return torch.ops.aten.max_pool2d_with_indices_backward(dy.unsqueeze(0), x.unsqueeze(0), [2, 2], [2, 2], [0, 0], [1, 1], False,
-                                                           places)[0]  # fmt: skip
+    gradient = torch.ops.aten.max_pool2d_with_indices_backward
+    return gradient(dy.unsqueeze(0), x.unsqueeze(0), [2, 2], [2, 2], [0, 0], [1, 1], False, places)[0]
 
 
 def gelu_eager(x):
@@ -74,7 +74,8 @@ def scaled_rows_by_product(scale, x):
     return torch.diag(scale) @ x
 
 
-def trimul_eager(x, mask, norm_weight, norm_bias, left_proj, right_proj, left_gate, right_gate, out_gate, out_norm_weight, out_norm_bias, to_out):
+def trimul_eager(x, mask, norm_weight, norm_bias, left_proj, right_proj, left_gate, right_gate, out_gate,
+                 out_norm_weight, out_norm_bias, to_out):  # fmt: skip
     x = F.layer_norm(x, x.shape[-1:], norm_weight, norm_bias)
     mask = mask.unsqueeze(-1)
     left = F.linear(x, left_proj) * mask * F.linear(x, left_gate).sigmoid()
