@@ -34,6 +34,7 @@ PYTORCH = re.compile(r"(?m)^[ \t]*#[ \t]*include[ \t]*<(torch|ATen|c10|pybind11)
 YARDSTICK = "yardstick"  # its variant's name
 LATE = "no answer within"
 PASSED = ("valid", "skipped", "not checked")
+NO_FINDING = {False: "no finding", True: "no finding in timed calls"}
 COLUMNS = ("claim", "source", "claimed", "verdict", "measured", "correctness", "differs")
 
 
@@ -196,7 +197,7 @@ class Sitting:
         for name, side in sides(claim):
             place = folder / name
             place.mkdir(exist_ok=True)
-            if name == YARDSTICK or side.get("trusted"):  # its timed calls are checked
+            if name == YARDSTICK or side.get("trusted"):  # its timed calls alone are checked
                 answer, last = self.register(claim, written(side, name, place, self.clones), "--no-verify")
                 if answer.get("state") != "registered":
                     raise ValueError(last)
@@ -235,7 +236,9 @@ class Sitting:
         answer, last = self.apo(claim, limit, "compare", *names, *timing(claim))
         judged = answer.get("judgement") or {}
         if not judged.get("lower") or not judged.get("upper"):
-            return ("wrong" if is_wrong(correctness) else "not judged"), judged.get("sentence", last)
+            is_incorrect = is_wrong(correctness) or answer.get("outcome") == "incorrect"
+            failed = [gate["evidence"] for gate in answer.get("gates", []) if gate["outcome"] not in PASSED]
+            return "wrong" if is_incorrect else "not judged", "; ".join(failed) or judged.get("sentence", last)
         measured = (f"{judged['speedup']:.3f}x [{judged['lower']:.3f}, {judged['upper']:.3f}], "
                     f"{judged['incumbent_ns'] / 1e3:.1f} us -> {judged['candidate_ns'] / 1e3:.1f} us, "
                     f"{judged['rounds']} rounds, {judged['verdict']} ({judged['reason']})")  # fmt: skip
@@ -245,7 +248,8 @@ class Sitting:
     def add(self, claim, verdict, measured, correctness):
         self.rows.append({"name": claim["name"], "verdict": verdict, "measured": measured, "correctness": correctness,
                           "claim": claim})  # fmt: skip
-        line = row_of(claim, verdict, measured, correctness or ("no finding" if verdict != "not judged" else ""))
+        none = "" if verdict == "not judged" else NO_FINDING[claim["candidate"].get("trusted", False)]
+        line = row_of(claim, verdict, measured, correctness or none)
         print(line, flush=True)
         with open(self.out / "claims.md", "a") as table:
             table.write(line + "\n")

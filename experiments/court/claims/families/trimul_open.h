@@ -17,7 +17,7 @@
 // apo:input     out_norm_bias f32[H] normal
 // apo:input     to_out f32[D,H] normal(0,0.0883883)
 // apo:output    y f32[B,N,N,D]
-// apo:requires  N == 32 || N == 96 || N == 256 || N == 512
+// apo:requires  N % 32 == 0
 // apo:workload  b1_n512_d128_h128 production B=1 N=512 D=128 H=128
 // apo:workload  b2_n256_d128_h128 production B=2 N=256 D=128 H=128
 // apo:workload  b1_n32_d128_h128  small B=1 N=32 D=128 H=128
