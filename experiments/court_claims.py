@@ -41,12 +41,15 @@ COLUMNS = ("claim", "source", "claimed", "verdict", "measured", "correctness", "
 def verdict_of(figure, lower, upper):
     """What an interval of the ratio yardstick / candidate says of a published figure, in both directions."""
     if abs(figure - 1) <= BAND:
-        near = 1 - BAND <= lower and upper <= 1 + BAND
         apart = upper < 1 - BAND or lower > 1 + BAND
-        return "holds" if near else "does not hold" if apart else "holds in part"
+        near = 1 - BAND <= lower and upper <= 1 + BAND
+        return "does not hold" if apart else "holds" if near else "undecided"
     if figure < 1:
         return verdict_of(1 / figure, 1 / upper, 1 / lower)
-    return "does not hold" if lower <= 1 else "holds" if upper >= figure * (1 - BAND) else "holds in part"
+    reaches = upper >= figure * (1 - BAND)
+    if lower <= 1:
+        return "undecided" if reaches else "does not hold"
+    return "holds" if reaches else "holds in part"
 
 
 # ---------------------------------------------------------------- what is brought: a file a side
