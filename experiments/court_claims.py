@@ -103,17 +103,13 @@ def is_wrong(correctness):
 
 
 def family_file(claim):
-    """None for a family of the program's own."""
-    for folder in (CLAIMS / "families", court.COURT / "families"):
-        if (folder / f"{claim['family']}.h").exists():
-            return folder / f"{claim['family']}.h"
-    return None
+    own, of_court = (folder / "families" / f"{claim['family']}.h" for folder in (CLAIMS, court.COURT))
+    return own if own.exists() else of_court
 
 
 def commands(claim):
     """What is run for a claim, for people: words of apo."""
-    family = family_file(claim)
-    yield from [["register", family.name]] if family else []
+    yield ["register", family_file(claim).name]
     for name, side in sides(claim):
         suffix = Path(side.get("own") or side["file"]).suffix
         yield ["register", "--family", claim["family"], f"{name}{suffix}"]
@@ -190,12 +186,11 @@ class Sitting:
         folder = self.out / claim["name"]
         folder.mkdir(parents=True, exist_ok=True)
         family = family_file(claim)
-        if family:
-            for file in family.parent.glob("*.py"):
-                shutil.copy(file, folder)
-            answer, last = self.apo(claim, self.options.build, "register", str(shutil.copy(family, folder)))
-            if "error" in answer or not (folder / f".apo/families/{claim['family']}/{claim['family']}.h").exists():
-                raise ValueError(last)
+        for file in family.parent.glob("*.py"):
+            shutil.copy(file, folder)
+        answer, last = self.apo(claim, self.options.build, "register", str(shutil.copy(family, folder)))
+        if "family" not in answer:
+            raise ValueError(last)
         correctness = ""
         for name, side in sides(claim):
             place = folder / name

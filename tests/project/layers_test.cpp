@@ -203,7 +203,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/executor", 4793},
     {"harness/families", 3445},
     {"harness/fleet", 2053},
-    {"harness/implement", 7933},
+    {"harness/implement", 7934},
     {"harness/injection", 995},
     {"harness/loop", 10574},
     {"harness/mcp", 1654},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5378},
     {"kernels", 5616},
     {"reports", 4481},
-    {"tests", 64715},
+    {"tests", 64717},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -14,13 +14,13 @@ def add_rms_norm_f32(x, residual, weight, eps):
     return y, s
 
 
-def rms_norm(x, weight, eps):
+def rms_norm_bf16(x, weight, eps):
     from liger_kernel.ops.rms_norm import rms_norm_forward
 
     return rms_norm_forward(x, weight, eps, 0.0, "llama", True)[0]
 
 
-def row_softmax(x):
+def softmax_f32(x):
     from liger_kernel.ops.softmax import _softmax_forward
 
     return _softmax_forward(x)[0]
