@@ -94,10 +94,6 @@ def sides(claim):
     return [(YARDSTICK, claim["yardstick"]), (claim["name"].replace("-", "_"), claim["candidate"])]
 
 
-def label(claim, name):
-    return f"{claim['family']}/{name}"
-
-
 def is_wrong(correctness):
     return re.search(r"(^|; )wrong: ", correctness) is not None
 
@@ -113,7 +109,7 @@ def commands(claim):
     for name, side in sides(claim):
         suffix = Path(side.get("own") or side["file"]).suffix
         yield ["register", "--family", claim["family"], f"{name}{suffix}"]
-    yield ["compare", *(label(claim, name) for name, _ in sides(claim)), *timing(claim)]
+    yield ["compare", *(f"{claim['family']}/{name}" for name, _ in sides(claim)), *timing(claim)]
 
 
 def timing(claim):
@@ -137,6 +133,7 @@ class Sitting:
         self.options, self.out, self.clones = options, options.out.resolve(), options.clones.resolve()
         self.program = str(options.bundle.resolve() / "apo")
         self.begin, self.rows = time.monotonic(), []
+        self.names = {}  # of variants, by claim and side
 
     def left(self):
         return self.options.budget - (time.monotonic() - self.begin)
@@ -152,16 +149,20 @@ class Sitting:
         answer = answer_of(done.said)
         return answer, answer.get("error", last)
 
-    def register(self, claim, path, *more):
-        return self.apo(claim, self.options.build, "register", "--family", claim["family"], str(path), *more)
+    def register(self, claim, name, path, *more):
+        """Whether it is registered, the answer, and its last line."""
+        words = ["register", "--family", claim["family"], str(path), *more]
+        answer, last = self.apo(claim, self.options.build, *words)
+        self.names[claim["name"], name] = answer.get("variant")
+        return answer.get("state") == "registered", answer, last
 
     def checked(self, claim, name, side, folder):
         """Registers the candidate as its checks let it; what these found, "" for nothing. Raises ValueError."""
         found, side = [], dict(side)
         for _ in range(4):
             path = written(side, name, folder, self.clones)
-            answer, last = self.register(claim, path)
-            if answer.get("state") == "registered":
+            is_registered, answer, last = self.register(claim, name, path)
+            if is_registered:
                 return "; ".join(found)
             failed = next((gate for gate in answer.get("gates", []) if gate["outcome"] not in PASSED), None)
             if failed is None and last.startswith(LATE):
@@ -174,8 +175,8 @@ class Sitting:
             if line is None:
                 break
             side["lines"] = [*side.get("lines", []), line[1]]
-        answer, last = self.register(claim, path, "--no-verify")
-        if answer.get("state") != "registered":
+        is_registered, answer, last = self.register(claim, name, path, "--no-verify")
+        if not is_registered:
             raise ValueError(last)
         return "; ".join(found)
 
@@ -196,8 +197,9 @@ class Sitting:
             place = folder / name
             place.mkdir(exist_ok=True)
             if name == YARDSTICK or side.get("trusted"):  # its timed calls alone are checked
-                answer, last = self.register(claim, written(side, name, place, self.clones), "--no-verify")
-                if answer.get("state") != "registered":
+                path = written(side, name, place, self.clones)
+                is_registered, _, last = self.register(claim, name, path, "--no-verify")
+                if not is_registered:
                     raise ValueError(last)
             else:
                 correctness = self.checked(claim, name, side, place)
@@ -209,7 +211,7 @@ class Sitting:
     def label(self, claim, name, tuned):
         """With the setting of a library that was tuned for the size. Raises what kept it from being tuned."""
         settings = tuned.result()[claim["name"]] if "tuned" in claim and name == YARDSTICK else ""
-        return label(claim, name) + settings
+        return self.names[claim["name"], name] + settings
 
     def choose(self, claims):
         """The fastest of cuBLASLt's ways for each size: {name of the claim: settings}."""
