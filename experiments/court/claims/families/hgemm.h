@@ -19,6 +19,7 @@
 // apo:workload  m4096_n4096_k128   production M=4096 N=4096 K=128
 // apo:workload  m4096_n128_k1024   production M=4096 N=128 K=1024
 // apo:workload  m1024_n8192_k64    production M=1024 N=8192 K=64
+// apo:workload  m128_n16384_k1024  production M=128 N=16384 K=1024
 // apo:workload  m33_n17_k100       ragged     M=33 N=17 K=100
 // apo:workload  m64_n32_k48        small      M=64 N=32 K=48
 template <class Real>
