@@ -30,8 +30,9 @@ Words nvcc_compile_flags(const std::string& arch) {
           "-std=c++20",
           "-lineinfo",
           "--ptxas-options=-v",
+          "-O3",
           "-Xcompiler",
-          "-O3,-g1,-fPIC,-fvisibility=hidden,-ffunction-sections"};
+          "-g1,-fPIC,-fvisibility=hidden,-ffunction-sections"};
 }
 
 // Finds a library where NVIDIA's and Debian's packages put it; empty when it is in none of these.

@@ -112,16 +112,18 @@ TEST_F(CudaLibrary, WhatNobodyCallsNeedsNoLibraryAndWhatIsCalledIsNamedWithItsLi
 }
 
 // C++20 has a function of that name.
-TEST_F(CudaLibrary, AnOldStandardAndFastMathAreFlagsOfTheFile) {
+TEST_F(CudaLibrary, AStandardAnOptimizationLevelAndFastMathAreFlagsOfTheFile) {
   const std::string author =
       "#include <cmath>\nusing namespace std;\n__device__ float lerp(float a, float b, float w) { return a + w * (b - "
       "a); }\n"
       "__global__ void k(const float* x, float* y) { y[0] = lerp(x[0], 1.0f, __sinf(x[1])); }\n"
       "void copy(const float* x, float* y, int n) { k<<<1, 1>>>(x, y); }\n";
   EXPECT_EQ(build(cuda_source("", author)).outcome, Outcome::build_failed);
-  const Build built = build(cuda_source("// apo:flags -std=c++17 --use_fast_math\n", author));
+  const Build built = build(cuda_source("// apo:flags -std=c++17 -O2 --use_fast_math\n", author));
   EXPECT_EQ(built.outcome, Outcome::valid) << built.evidence << built.log;
   EXPECT_EQ(std::ranges::count(built.flags, "--use_fast_math"), 1);
+  EXPECT_EQ(std::ranges::count(built.flags, "-O3"), 0);
+  EXPECT_EQ(std::ranges::count(built.flags, "-g1,-fPIC,-fvisibility=hidden,-ffunction-sections"), 1);
 }
 
 TEST(CudaLibraryWithoutAToolkit, IsRefusedWithWhatIsMissing) {

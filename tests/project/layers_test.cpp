@@ -203,18 +203,18 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/executor", 4804},
     {"harness/families", 3450},
     {"harness/fleet", 2053},
-    {"harness/implement", 9227},
+    {"harness/implement", 9228},
     {"harness/injection", 1186},
     {"harness/loop", 10612},
     {"harness/mcp", 1654},
     {"harness/profile", 4064},
     {"harness/research", 3938},
     {"harness/runtime", 2371},
-    {"harness/worker", 12678},
+    {"harness/worker", 11900},
     {"journal", 5390},
     {"kernels", 5660},
     {"reports", 4529},
-    {"tests", 66585},
+    {"tests", 66647},
 };
 
 std::size_t lines_of(const fs::path& path) {
