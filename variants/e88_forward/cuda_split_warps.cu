@@ -12,67 +12,15 @@
 // apo:predict    1.7x..3.5x over parent: a step of one warp waits 256 cycles for its 1024 tanh; of four columns it waits 32, and its chain is some 150 cycles.
 // apo:requires   N == 32 && V == 32 && B*H <= 2147483647
 // apo:tune       COLUMNS 8,16,4
+// apo:tune       UNROLL 4,8,16
 // apo:launch     forward grid=B*H block=1024/COLUMNS+64
 #include "e88_forward.args.h"
-#include "e88_split.cuh"
 #include "lane_chunks.cuh"
+#include "split_steps.cuh"
 
 namespace {
 
 constexpr int kHelpers = 2;  // warps that prepare and finish, eight steps each
-constexpr int kSide = kSideOfState;
-
-// The inputs of a chunk as the steps need them, and what they make of it.
-struct Chunk {
-  float k[kSegment][kSide], q[kSegment][kSide], v[kSegment][kSide], y[kSegment][kSide];
-  float decay[kSegment];
-};
-
-// Returns the sum over the lanes of a column of sums[lane % kLanes].
-__device__ float transpose_sums(int lane, float (&sums)[kLanes]) {
-#pragma unroll
-  for (int half = kLanes / 2; half > 0; half /= 2) {
-    const bool upper = lane & half;
-#pragma unroll
-    for (int i = 0; i < half; ++i) {
-      sums[i] = (upper ? sums[i + half] : sums[i]) + __shfl_xor_sync(kAll, upper ? sums[i] : sums[i + half], half);
-    }
-  }
-  return sums[0];
-}
-
-// The steps of a chunk; y of each is summed when all are done, a step a lane. Without a store between them the steps'
-// operands are asked for ahead.
-template <bool kWhole>
-__device__ void take_steps(Chunk& chunk, const ColumnPlace& p, int steps, float (&S)[COLUMNS]) {
-  float sums[kSegment / kLanes][kLanes] = {};
-#pragma unroll
-  for (int s = 0; s < kSegment; ++s) {
-    if (kWhole || s < steps) {
-      float k[COLUMNS], q[COLUMNS];
-      load_rows(&chunk.k[s][p.first_row], k);
-      load_rows(&chunk.q[s][p.first_row], q);
-      const float decay = chunk.decay[s], delta = chunk.v[s][p.column] - sum_of_lanes<kLanes>(dot_of_rows(S, k));
-#pragma unroll
-      for (int r = 0; r < COLUMNS; ++r) {
-        S[r] = tanh_approx(decay * S[r] + k[r] * delta);
-      }
-      sums[s / kLanes][s % kLanes] = dot_of_rows(S, q);
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < kSegment / kLanes; ++i) {
-    chunk.y[i * kLanes + p.group][p.column] = transpose_sums(threadIdx.x % 32, sums[i]);
-  }
-}
-
-__device__ void take_chunk(Chunk& chunk, const ColumnPlace& p, int steps, float (&S)[COLUMNS]) {
-  if (steps == kSegment) {
-    take_steps<true>(chunk, p, steps, S);
-  } else {
-    take_steps<false>(chunk, p, steps, S);
-  }
-}
 
 // Where a helper's lane works: elements part..part+7 of a step of the chunk.
 struct Slice {
@@ -101,7 +49,7 @@ __device__ void prepare(const e88_forward_args& a, Chunk& chunk, const Slice& z)
 __device__ void finish(const e88_forward_args& a, const Chunk& chunk, const Slice& z) {
   if (z.there) {
     const uint4 gates = kGATE ? *reinterpret_cast<const uint4*>(a.g + z.at) : uint4{};
-    store_output<logistic>(a, load_eight(&chunk.y[z.step][z.part]), gates, z.at);
+    store_output<logistic>(a, sum_shares(&chunk.y[z.step + 1][z.part]), gates, z.at);
   }
 }
 
@@ -109,27 +57,20 @@ __device__ void finish(const e88_forward_args& a, const Chunk& chunk, const Slic
 
 extern "C" __global__ void __launch_bounds__(1024 / COLUMNS + 32 * kHelpers) forward(const e88_forward_args a) {
   alignas(16) __shared__ Chunk chunks[3];  // one is prepared, one is stepped through, one is finished
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int warp = uniform_warp(), lane = threadIdx.x % 32;
   const long long sequence = blockIdx.x, b = sequence / a.H, h = sequence % a.H;
   const long long count = (a.T + kSegment - 1) / kSegment;
   const ColumnPlace p(warp, lane);
-  const long long own = sequence * kState + p.first_element();
+  const long long own = sequence * kState;
   float S[COLUMNS];
   if (warp < kWarps) {
-#pragma unroll
-    for (int r = 0; r < COLUMNS; ++r) {
-      S[r] = load(a.s0[own + r * kSide]);
-    }
+    load_own(p, a.s0 + own, S);
   }
   for (long long turn = 0; turn < count + 2; ++turn) {
     const long long prepared = turn, stepped = turn - 1, finished = turn - 2;
     if (warp < kWarps) {
       if (stepped >= 0 && stepped < count) {
-        bf16* checkpoint = a.checkpoints + stepped * a.B * a.H * kState + own;
-#pragma unroll
-        for (int r = 0; r < COLUMNS; ++r) {
-          checkpoint[r * kSide] = store(S[r]);
-        }
+        store_own(p, S, a.checkpoints + stepped * a.B * a.H * kState + own);
         take_chunk(chunks[stepped % 3], p, min(static_cast<long long>(kSegment), a.T - stepped * kSegment), S);
       }
     } else {
@@ -149,9 +90,6 @@ extern "C" __global__ void __launch_bounds__(1024 / COLUMNS + 32 * kHelpers) for
     __syncthreads();
   }
   if (warp < kWarps) {
-#pragma unroll
-    for (int r = 0; r < COLUMNS; ++r) {
-      a.s_final[own + r * kSide] = store(S[r]);
-    }
+    store_own(p, S, a.s_final + own);
   }
 }
