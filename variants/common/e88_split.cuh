@@ -10,7 +10,7 @@ constexpr int kWarps = kSideOfState / COLUMNS;  // that share a sequence
 constexpr int kLanes = kSideOfState / COLUMNS;  // that share a column
 static_assert(kLanes == 2 || kLanes == 4 || kLanes == 8);
 
-constexpr bool kSwaps = COLUMNS >= 8;           // see ColumnPlace::swap
+constexpr bool kSwaps = COLUMNS >= 8;  // see ColumnPlace::swap
 
 // Lane (g, c) of a warp, g = lane % kLanes and c = lane / kLanes, has rows COLUMNS g.. of its column c.
 struct ColumnPlace {

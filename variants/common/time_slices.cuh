@@ -5,9 +5,9 @@
 
 namespace {
 
-// The blocks that the GPU holds, TOGETHER of them in a row: these have sequences that lie beside each other in memory, and
-// are at the same step of them. A stretch is what one such row takes of the segments of all rows of sequences, the last
-// segment of a sequence first.
+// The blocks that the GPU holds, TOGETHER of them in a row: these have sequences that lie beside each other in memory,
+// and are at the same step of them. A stretch is what one such row takes of the segments of all rows of sequences, the
+// last segment of a sequence first.
 struct Stretch {
   long long segments;  // of a sequence
   long long begin, end;
@@ -27,9 +27,9 @@ struct Piece {
   bool is_begun, is_left;  // before it, after it: by another block
 };
 
-// The piece that a block takes in turn `turn`; false behind the last. What another block waits for comes first, and what
-// waits for another block last: no block has less to do than the segments of one sequence, so that nobody waits long. Not
-// inlined: a step needs all registers, and this is done a few times in all.
+// The piece that a block takes in turn `turn`; false behind the last. What another block waits for comes first, and
+// what waits for another block last: no block has less to do than the segments of one sequence, so that nobody waits
+// long. Not inlined: a step needs all registers, and this is done a few times in all.
 template <class Args>
 __device__ __noinline__ bool take_piece(const Args& a, int turn, Piece& piece) {
   const Stretch z(a);

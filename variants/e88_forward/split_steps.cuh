@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kSide = kSideOfState;
 
-// The inputs of a chunk as the steps need them, and what they make of it: row s + 1 of `y` has the lanes' shares of y of
-// step s, a column each; row 0 is never read.
+// The inputs of a chunk as the steps need them, and what they make of it: row s + 1 of `y` has the lanes' shares of y
+// of step s, a column each; row 0 is never read.
 struct Chunk {
   float k[kSegment][kSide], q[kSegment][kSide], v[kSegment][kSide], y[kSegment + 1][kSide][kLanes];
   float decay[kSegment];

@@ -1,4 +1,4 @@
-// apo:variant    e88_forward/cuda_column_warps
+// apo:variant    e88_forward/cuda_half_sequences
 // apo:target     cuda sm_80
 // apo:technique  split-sequence
 // apo:technique  register-owned
@@ -7,10 +7,10 @@
 // apo:technique  approximate-tanh
 // apo:technique  fused-l2-norm
 // apo:technique  fused-gate
-// apo:parent     cuda_split_warps
 // apo:technique  persistent-grid
+// apo:parent     cuda_split_warps
 // apo:idea       Where sequences fill the GPU, whole ones of 256 cycles of tanh a step divide badly: 10 on an SM are 3 on one of its four schedulers, halves are 5 on each. All warps of a block take steps and share the work before and after, and each block takes an equal stretch of all chunks.
-// apo:predict    1.3x..1.6x over cuda_best: 0.2..0.24 ms at b16_t512_h83_n32: five or six halves take 640 to 768 cycles of the special-function unit a step where cuda_best takes 1196.
+// apo:predict    1.2x..1.5x over cuda_best: 0.2 to 0.26 ms at b16_t512_h83_n32; by its machine code a scheduler takes 680 cycles a step for five halves, and 893 for three whole sequences (experiments/sass_cycles.py).
 // apo:requires   N == 32 && V == 32 && SMS*BLOCKS >= TOGETHER && B*H <= 2147483647 && T <= 2147483647
 // apo:tune       COLUMNS 16
 // apo:tune       UNROLL 2,1
@@ -22,15 +22,15 @@
 // apo:launch     forward grid=TOGETHER*min(ceil_div(B*H,TOGETHER),SMS*BLOCKS/TOGETHER) block=1024/COLUMNS
 #include "e88_forward.args.h"
 #include "lane_chunks.cuh"
+#include "split_slices.cuh"
 #include "split_steps.cuh"
-#include "time_slices.cuh"
 
 namespace {
 
 constexpr int kThreads = 32 * kWarps;
-constexpr int kRowWords = kSegment * kSide / 8;          // of k or q in a chunk, eight entries each
-constexpr int kKeyPasses = 2 * kRowWords / kThreads;     // words of k and q that a thread brings
-constexpr int kColumnWords = COLUMNS / 8;                // of v, g and y in a step, of a warp
+constexpr int kRowWords = kSegment * kSide / 8;       // of k or q in a chunk, eight entries each
+constexpr int kKeyPasses = 2 * kRowWords / kThreads;  // words of k and q that a thread brings
+constexpr int kColumnWords = COLUMNS / 8;             // of v, g and y in a step, of a warp
 
 // The inputs of a chunk on their way from memory: k and q of all columns by the block, v of its own columns by a warp.
 struct Coming {
@@ -114,34 +114,6 @@ __device__ void take_steps(Chunk& chunk, const ColumnPlace& p, int steps, float 
   }
 }
 
-// A state between two pieces of a sequence, in the order of the threads.
-__device__ void leave_state(const e88_forward_args& a, const ColumnPlace& p, const float (&S)[COLUMNS]) {
-  float* const to = static_cast<float*>(a.handed) + (kState * static_cast<long long>(blockIdx.x) + threadIdx.x);
-#pragma unroll
-  for (int r = 0; r < COLUMNS; ++r) {
-    to[kThreads * r] = S[r];
-  }
-  __threadfence();
-  __syncwarp();
-  if (p.lane == 0) {
-    raise_flag(a.ready, kWarps * static_cast<long long>(blockIdx.x) + p.warp);
-  }
-}
-
-__device__ void await_state(const e88_forward_args& a, const ColumnPlace& p, float (&S)[COLUMNS]) {
-  const long long block = blockIdx.x - TOGETHER;
-  if (p.lane == 0) {
-    await_flag(a.ready, kWarps * block + p.warp);
-  }
-  __syncwarp();
-  __threadfence();
-  const float* const from = static_cast<const float*>(a.handed) + (kState * block + threadIdx.x);
-#pragma unroll
-  for (int r = 0; r < COLUMNS; ++r) {
-    S[r] = __ldcg(&from[kThreads * r]);
-  }
-}
-
 // The chunks begin..end-1 of a sequence.
 __device__ void take_chunks(const e88_forward_args& a, Chunk (&chunks)[2], const ColumnPlace& p, long long sequence,
                             int begin, int end, float (&S)[COLUMNS]) {
@@ -172,10 +144,10 @@ __device__ void take_chunks(const e88_forward_args& a, Chunk (&chunks)[2], const
 }  // namespace
 
 extern "C" __global__ void clear(const e88_forward_args a) {
-  static_cast<int*>(a.ready)[kWarps * static_cast<long long>(blockIdx.x) + threadIdx.x] = 0;
+  clear_flag(a.ready);
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS * 2 / kWarps) forward(const e88_forward_args a) {
+extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS) forward(const e88_forward_args a) {
   alignas(16) __shared__ Chunk chunks[2];  // one is stepped through while the next one is on its way
   const ColumnPlace p(uniform_warp(), threadIdx.x % 32);
   const int last = static_cast<int>((a.T - 1) / kSegment);
@@ -188,13 +160,13 @@ extern "C" __global__ void __launch_bounds__(kThreads, BLOCKS * 2 / kWarps) forw
     const long long own = piece.sequence * kState;
     float S[COLUMNS];
     if (piece.is_begun) {
-      await_state(a, p, S);
+      await_rows(a, p, S);
     } else {
       load_own(p, a.s0 + own, S);
     }
     take_chunks(a, chunks, p, piece.sequence, last - piece.from, last - piece.to + 1, S);
     if (piece.is_left) {
-      leave_state(a, p, S);
+      leave_rows(a, p, S);
     } else {
       store_own(p, S, a.s_final + own);
     }
