@@ -134,7 +134,7 @@ class StretchedVariants : public testing::TestWithParam<std::pair<const char*, c
 TEST_P(StretchedVariants, ThatShareASequenceHandItOver) {
   const auto [family, name] = GetParam();
   const TemporaryFolder folder;
-  for (const std::string from : {std::string("common"), std::string(family)}) {
+  for (const char* from : {"common", family}) {
     for (const auto& entry : fs::directory_iterator(fs::path(APO_SOURCE_FOLDER) / "variants" / from)) {
       if (entry.path().extension() == ".cuh") {
         fs::copy(entry.path(), folder.path() / entry.path().filename());

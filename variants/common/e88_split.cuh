@@ -8,9 +8,7 @@ namespace {
 constexpr int kSideOfState = 32;
 constexpr int kWarps = kSideOfState / COLUMNS;  // that share a sequence
 constexpr int kLanes = kSideOfState / COLUMNS;  // that share a column
-static_assert(kLanes == 2 || kLanes == 4 || kLanes == 8);
-
-constexpr bool kSwaps = COLUMNS >= 8;  // see ColumnPlace::swap
+static_assert(kLanes == 2 || kLanes == 4);
 
 // Lane (g, c) of a warp, g = lane % kLanes and c = lane / kLanes, has rows COLUMNS g.. of its column c.
 struct ColumnPlace {
@@ -22,7 +20,7 @@ struct ColumnPlace {
         group(lane % kLanes),
         column(COLUMNS * warp + lane / kLanes),
         first_row(COLUMNS * group),
-        swap(kSwaps ? lane / 16 * (COLUMNS / 2) : 0) {}
+        swap(lane / 16 * (COLUMNS / 2)) {}
   __device__ int summed_row() const { return first_row + lane / kLanes; }  // the one of scatter_rows
   __device__ int row(int r) const { return first_row + (r ^ swap); }
   __device__ int element(int r) const { return row(r) * kSideOfState + column; }
@@ -82,15 +80,14 @@ inline __device__ float sum_of_column(float x) {
     return x + __shfl_xor_sync(kAll, x, 1);
   }
   const float first = __shfl_xor_sync(kAll, x, 1), second = __shfl_xor_sync(kAll, x, 2);
-  x = (x + first) + (second + __shfl_xor_sync(kAll, x, 3));
-  return kLanes == 4 ? x : x + __shfl_xor_sync(kAll, x, 4);
+  return (x + first) + (second + __shfl_xor_sync(kAll, x, 3));
 }
 
 // Sums x[r] over the lanes that share the rows; the lane gets the sum of its summed_row().
 inline __device__ float scatter_rows(int lane, float (&x)[COLUMNS]) {
 #pragma unroll
   for (int half = COLUMNS / 2; half > 0; half /= 2) {
-    const bool upper = lane & (half * kLanes) && !(kSwaps && half == COLUMNS / 2);
+    const bool upper = half < COLUMNS / 2 && lane & (half * kLanes);
 #pragma unroll
     for (int r = 0; r < half; ++r) {
       x[r] = (upper ? x[r + half] : x[r]) + __shfl_xor_sync(kAll, upper ? x[r] : x[r + half], half * kLanes);

@@ -30,7 +30,10 @@ inline __device__ Others fetch_others(const e88_backward_args& a, const Slice& z
 template <class Work>
 __device__ Eight deposit(const Keys& in, Work& w, const Slice& z) {
   Eight k = unpack(in.k);
-  w.k_factor[z.step] = normalise(k);
+  const float factor = normalise(k);
+  if constexpr (requires { w.k_factor; }) {
+    w.k_factor[z.step] = factor;
+  }
   store_eight(k, &w.k[z.step][z.part]);
   store_eight(unpack(in.v), &w.delta[z.step][z.part]);
   w.decay[z.step] = load(in.decay);
@@ -41,7 +44,10 @@ __device__ Eight deposit(const Keys& in, Work& w, const Slice& z) {
 template <class Work>
 __device__ Eight deposit(const e88_backward_args& a, const Others& in, Work& w, const Slice& z) {
   Eight q = unpack(in.q), dy = unpack(in.dy), dg = {};
-  w.q_factor[z.step] = normalise(q);
+  const float factor = normalise(q);
+  if constexpr (requires { w.q_factor; }) {
+    w.q_factor[z.step] = factor;
+  }
   store_eight(q, &w.q[z.step][z.part]);
   if (kGATE) {
     const Eight g = unpack(in.g), y = unpack(in.y);

@@ -2,7 +2,7 @@
 // COLUMNS columns each; helpers prepare the one before it and finish the gradients of those behind.
 #pragma once
 #include "e88_split.cuh"
-#include "eight_steps.cuh"
+#include "grouped_loads.cuh"
 
 namespace {
 
@@ -170,15 +170,36 @@ __device__ void reverse(const Inputs (&inputs)[kHalves], const Replayed& from, G
   to.k[0][p.warp][p.summed_row()] = scatter_rows(p.lane, dk);
 }
 
-// Of eight steps, by a warp each: k^, v and a, or q^, dy and dg.
-__device__ void prepare(const e88_backward_args& a, Inputs (&inputs)[kHalves], int helper, int lane, const Segment& z) {
-  const int half = helper % kHalves;
-  const Slice slice(a, lane, z.row + half * kHalf * a.H, z.steps - half * kHalf);
-  if (helper < kHalves) {
-    prepare_keys(a, inputs[half], slice);
-  } else {
-    prepare_reverse<logistic>(a, inputs[half], slice);
+// Of eight steps, for a helper: what it prepares, k^, v and a or q^, dy and dg, and k or q of the gradient that it
+// finishes. All is asked for a turn before it is needed, since a helper that waits for memory several times in a turn
+// may take longer than the steps.
+struct Coming {
+  Keys keys;
+  Others others;
+  uint4 x;
+};
+
+struct Helper {
+  int half, lane;
+  bool has_keys;
+  __device__ Helper(int helper, int lane_of_warp)
+      : half(helper % kHalves), lane(lane_of_warp), has_keys(helper < kHalves) {}
+  // No step of it is there where the segment is not.
+  __device__ Slice slice(const e88_backward_args& a, const Segment& z, bool is_there) const {
+    return Slice(a, lane, z.row + half * kHalf * a.H, is_there ? z.steps - half * kHalf : 0);
   }
+};
+
+__device__ Coming fetch(const e88_backward_args& a, const Helper& helper, const Slice& prepared,
+                        const Slice& finished) {
+  Coming in;
+  if (helper.has_keys) {
+    in.keys = fetch_keys(a, prepared);
+  } else {
+    in.others = fetch_others(a, prepared);
+  }
+  in.x = load_words(helper.has_keys ? a.k + finished.at : a.q + finished.at, finished.there && kNORM);
+  return in;
 }
 
 // Eight neighbours of the sum over the warps.
@@ -196,9 +217,9 @@ __device__ Eight sum_of_warps(const float (&shares)[kWarps][kSide], int part) {
 }
 
 // dx = (dx^ - x^ (x^ . dx^)) rsqrt(|x|^2 + epsilon)
-__device__ void finish_row(const bf16* x, Eight d, bf16* dx, const Slice& z) {
+__device__ void finish_row(const uint4& x, Eight d, bf16* dx, const Slice& z) {
   if (kNORM) {
-    Eight unit = load_eight(x + z.at, z.there);
+    Eight unit = unpack(x);
     const float factor = normalise(unit), along = dot(unit, d);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -208,31 +229,17 @@ __device__ void finish_row(const bf16* x, Eight d, bf16* dx, const Slice& z) {
   store_eight(d, dx + z.at, z.there);
 }
 
-// Of eight steps, by a warp each: dk, ddecay and dv. What no step has written is not read.
-__device__ void finish_reversed(const e88_backward_args& a, const Gradients& from, int half, int lane,
-                                const Segment& z) {
-  const Slice slice(a, lane, z.row + half * kHalf * a.H, z.steps - half * kHalf);
-  const int s = half * kHalf + (slice.there ? slice.step : 0);
-  if (half * kHalf >= z.steps) {
-    return;
-  }
-  finish_row(a.k, sum_of_warps(from.k[s], slice.part), a.dk, slice);
+// Of eight steps: dk, ddecay and dv. What no step has written is not read.
+__device__ void finish_reversed(const e88_backward_args& a, const Gradients& from, int half, const uint4& x,
+                                const Slice& z) {
+  const int s = half * kHalf + (z.there ? z.step : 0);
+  finish_row(x, sum_of_warps(from.k[s], z.part), a.dk, z);
   const Eight ones = {1, 1, 1, 1, 1, 1, 1, 1};
-  const float d_decay = dot(sum_of_warps(from.decay[s], slice.part), ones);
-  if (slice.there && slice.part == 0) {
-    a.ddecay[slice.row] = store(d_decay);
+  const float d_decay = dot(sum_of_warps(from.decay[s], z.part), ones);
+  if (z.there && z.part == 0) {
+    a.ddecay[z.row] = store(d_decay);
   }
-  store_eight(load_eight(&from.v[s][slice.part]), a.dv + slice.at, slice.there);
-}
-
-// Likewise dq.
-__device__ void finish_replayed(const e88_backward_args& a, const Replayed& from, int half, int lane,
-                                const Segment& z) {
-  const Slice slice(a, lane, z.row + half * kHalf * a.H, z.steps - half * kHalf);
-  const int s = half * kHalf + (slice.there ? slice.step : 0);
-  if (half * kHalf < z.steps) {
-    finish_row(a.q, sum_of_warps(from.q[s + 1], slice.part), a.dq, slice);
-  }
+  store_eight(load_eight(&from.v[s][z.part]), a.dv + z.at, z.there);
 }
 
 // The part of a thread in the segments `from` down to `to` of a sequence; D = dL/dS of the lane's rows, of a warp that
@@ -241,9 +248,18 @@ __device__ void take_segments(const e88_backward_args& a, Work& w, int warp, con
                               long long from, long long to, float (&D)[COLUMNS]) {
   const bool replays = warp < kWarps, reverses = !replays && warp < 2 * kWarps;
   const auto is_there = [&](long long segment) { return segment >= to && segment <= from; };
+  const Helper helper(warp - 2 * kWarps, p.lane);
+  const auto slice_of = [&](long long segment) {
+    return helper.slice(a, Segment(a, sequence, segment), is_there(segment));
+  };
+  // dk is finished when its segment is reversed, dq when it is replayed.
+  const auto finished_after = [&](long long last) { return last + (helper.has_keys ? 3 : 2); };
+  Coming in;
   bf16 next[COLUMNS];
   if (replays) {
     load_checkpoint(a, p, sequence, from, next);
+  } else if (!reverses) {
+    in = fetch(a, helper, slice_of(from), slice_of(finished_after(from)));
   }
 #pragma unroll 1
   for (long long last = from; last >= to - 3;
@@ -277,16 +293,26 @@ __device__ void take_segments(const e88_backward_args& a, Work& w, int warp, con
         }
       }
     } else {
-      const int helper = warp - 2 * kWarps;
+      const Segment z(a, sequence, finished_after(last));
+      const Slice behind = slice_of(finished_after(last));
       if (is_there(last)) {
-        prepare(a, w.inputs[last % 3], helper, p.lane, Segment(a, sequence, last));
+        Inputs& inputs = w.inputs[last % 3][helper.half];
+        if (helper.has_keys) {
+          deposit(in.keys, inputs, slice_of(last));
+        } else {
+          deposit(a, in.others, inputs, slice_of(last));
+        }
       }
-      if (helper >= kHalves && is_there(last + 2)) {
-        finish_replayed(a, w.replayed[(last + 2) % 2], helper - kHalves, p.lane, Segment(a, sequence, last + 2));
+      const Coming later = fetch(a, helper, slice_of(last - 1), slice_of(finished_after(last - 1)));
+      if (is_there(z.index) && z.steps > helper.half * kHalf) {
+        if (helper.has_keys) {
+          finish_reversed(a, w.gradients[z.index % 2], helper.half, in.x, behind);
+        } else {
+          const int s = helper.half * kHalf + (behind.there ? behind.step : 0);
+          finish_row(in.x, sum_of_warps(w.replayed[z.index % 2].q[s + 1], behind.part), a.dq, behind);
+        }
       }
-      if (helper < kHalves && is_there(last + 3)) {
-        finish_reversed(a, w.gradients[(last + 3) % 2], helper, p.lane, Segment(a, sequence, last + 3));
-      }
+      in = later;
     }
     __syncthreads();
   }
