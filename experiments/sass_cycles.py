@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""experiments/sass_cycles.py [FAMILY/VARIANT[SETTING=VALUE,...]] - cycles a step of E88 kernels by their machine code, on no GPU.
+"""experiments/sass_cycles.py [FAMILY/VARIANT[SETTING=VALUE,...]] - cycles a step of E88 kernels, without a GPU.
 
-Needs nvcc. Builds the kernels for sm_90a, reads the 128-bit instructions of the cubin with their control words (stall cycles and
-scoreboards, which say what waits for what), finds the loops over time and simulates one scheduler of an SM with the warps that it
-holds. Without an argument: a markdown table of the leaders before and of what is proposed, beside the recorded times. With one:
-the loops of that kernel. It is a model; docstring of simulate() says what it leaves out.
+Needs nvcc. Builds the kernels for sm_90a, reads the 128-bit instructions of the cubin with their control words (stall
+cycles and scoreboards, which say what waits for what), finds the loops over time and simulates one scheduler of an SM
+with the warps that it holds. Without an argument: a markdown table of the leaders before and of what is proposed,
+beside the recorded times. With one: the loops of that kernel. It is a model; simulate() says what it leaves out.
 """
 import collections
 import os
@@ -17,16 +17,17 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CLOCK = 1.98e9  # of an H200 under load
-# Cycles from issue until the scoreboard is free. Chosen: MUFU so that cuda_best alone on a scheduler (b1_t16384) takes the 505
-# cycles a step that an H200 took; the others as published for Ampere and Hopper.
+# Cycles from issue until the scoreboard is free. Chosen: MUFU so that cuda_best alone on a scheduler (b1_t16384) is
+# near the 505 cycles a step that an H200 took; the others as published for Ampere and Hopper.
 LATENCY = {"MUFU": 25, "SHFL": 24, "LDS": 26, "LDG": 550, "LDC": 30}
 JUMP = 9  # lost after a taken branch
-NAMES = {0x08: "FSEL", 0x09: "FMNMX", 0x0c: "ISETP", 0x02: "MOV", 0x07: "SEL", 0x10: "IADD3", 0x11: "LEA", 0x12: "LOP3",
-         0x16: "PRMT", 0x19: "SHF", 0x20: "FMUL", 0x21: "FADD", 0x23: "FFMA", 0x24: "IMAD", 0x25: "IMAD", 0x30: "HADD2",
-         0x31: "HFMA2", 0x32: "HMUL2", 0x3e: "F2FP", 0x104: "F2F", 0x106: "I2F", 0x108: "MUFU", 0x11d: "BAR", 0x119: "S2R",
-         0x141: "BSYNC", 0x145: "BSSY", 0x147: "BRA", 0x148: "WARPSYNC", 0x14d: "EXIT", 0x150: "RET", 0x181: "LDG",
-         0x182: "LDC", 0x184: "LDS", 0x185: "ST", 0x186: "STG", 0x188: "STS", 0x189: "SHFL", 0x1ae: "LDGSTS",
-         0x82: "UMOV", 0x8c: "UISETP", 0x90: "UIADD3", 0xb9: "ULDC"}
+NAMES = {0x02: "MOV", 0x07: "SEL", 0x08: "FSEL", 0x09: "FMNMX", 0x0c: "ISETP", 0x10: "IADD3", 0x11:
+         "LEA", 0x12: "LOP3", 0x16: "PRMT", 0x19: "SHF", 0x20: "FMUL", 0x21: "FADD", 0x23: "FFMA", 0x24:
+         "IMAD", 0x25: "IMAD", 0x30: "HADD2", 0x31: "HFMA2", 0x32: "HMUL2", 0x3e: "F2FP", 0x82: "UMOV",
+         0x8c: "UISETP", 0x90: "UIADD3", 0xb9: "ULDC", 0x104: "F2F", 0x106: "I2F", 0x108: "MUFU", 0x119:
+         "S2R", 0x11d: "BAR", 0x141: "BSYNC", 0x145: "BSSY", 0x147: "BRA", 0x148: "WARPSYNC", 0x14d:
+         "EXIT", 0x150: "RET", 0x181: "LDG", 0x182: "LDC", 0x184: "LDS", 0x185: "ST", 0x186: "STG",
+         0x188: "STS", 0x189: "SHFL", 0x1ae: "LDGSTS"}
 PIPES = {"FFMA": ("fma", 1), "FMUL": ("fma", 1), "FADD": ("fma", 1), "MUFU": ("special", 8), "F2F": ("special", 8),
          "I2F": ("special", 8)}
 PIPES.update(dict.fromkeys(("HADD2", "HFMA2", "HMUL2", "IMAD"), ("half", 2)))
@@ -42,8 +43,10 @@ def build(root, variant, settings, folder):
     path = f"{root}/variants/{family}/{name}.cu"
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    tensors = {"e88_forward": ("k q v g decay s0", "output checkpoints y_cache s_final"),
-               "e88_backward": ("k q v g decay d_output d_s_final checkpoints y_cache", "dk dq dv dg ddecay ds0")}[family]
+    tensors = {
+        "e88_forward": ("k q v g decay s0", "output checkpoints y_cache s_final"),
+        "e88_backward": ("k q v g decay d_output d_s_final checkpoints y_cache", "dk dq dv dg ddecay ds0"),
+    }[family]
     values = {**dict(re.findall(r"^// apo:tune +(\w+) +(\w+)", text, re.M)), **settings}
     fields = [f"const __nv_bfloat16* {one};" for one in tensors[0].split()]
     fields += [f"__nv_bfloat16* {one};" for one in tensors[1].split()]
@@ -55,12 +58,13 @@ def build(root, variant, settings, folder):
         file.writelines(f"inline constexpr long long {key} = {value};\n" for key, value in constants.items())
     cubin = f"{folder}/{name}.cubin"
     subprocess.run(["nvcc", "-cubin", path, "-o", cubin, f"-I{folder}", f"-I{ROOT}/variants/common",
-                    f"-I{ROOT}/variants/{family}", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++20", "-w"], check=True)
+                    f"-I{ROOT}/variants/{family}", "-gencode=arch=compute_90a,code=sm_90a", "-std=c++20", "-w"],
+                   check=True)
     return cubin
 
 
 def decode(cubin):
-    """The instructions of the largest kernel. sm_90: bits 0-11 say what, 12-15 the predicate, 105-125 how to issue it."""
+    """The instructions of the largest kernel. Bits 0-11 say what, 12-15 the predicate, 105-125 how to issue it."""
     with open(cubin, "rb") as file:
         data = file.read()
     headers, = struct.unpack_from("<Q", data, 40)
@@ -75,14 +79,15 @@ def decode(cubin):
             distance = (high & 0x3ffff) << 32 | low >> 32
             distance -= 1 << 50 if distance >> 49 else 0
             target = pc + 16 + (distance >> 2 << 10) + (low >> 16 & 0xff) * 4
-        found.append(Instruction(pc, NAMES.get(low & 0x1ff, "other"), max(1, control & 15), control >> 5 & 7, control >> 8 & 7,
-                                 control >> 11 & 63, target, bool(high >> 27 & 1), low >> 12 & 15 == 7 and high >> 23 & 15 == 7))
+        found.append(Instruction(
+            pc, NAMES.get(low & 0x1ff, "other"), max(1, control & 15), control >> 5 & 7, control >> 8 & 7,
+            control >> 11 & 63, target, bool(high >> 27 & 1), low >> 12 & 15 == 7 and high >> 23 & 15 == 7))
     return found
 
 
 def loops(code):
-    """The bodies of the innermost loops of at least 100 instructions, and of a straight line with the tanh of 16 steps. A path
-    stays on the straight line: conditional branches are not taken."""
+    """The bodies of the innermost loops of at least 100 instructions, and of straight lines with the tanh of 16 steps.
+    Conditional branches are not taken."""
     at = {one.pc: i for i, one in enumerate(code)}
     back = [(one.target, one.pc) for one in code if one.target is not None and one.target < one.pc]
     inner = [one for one in back if not any(o != one and one[0] <= o[0] and o[1] <= one[1] for o in back)]
@@ -112,10 +117,11 @@ def count(body, name):
 def simulate(streams, repeats=12):
     """Cycles that a scheduler takes for one pass of all `streams`, a warp each, that repeat their instructions.
 
-    One instruction a cycle, the next ready warp in turn; a warp issues in order, after the stall cycles and scoreboards of its
-    control words; each pipe takes 1, 2 or 8 cycles an instruction; memory instructions queue 4 cycles apart, since four
-    schedulers share the unit. Left out: misses of the instruction cache, bank conflicts of registers and shared memory, wide
-    accesses, waits for global memory and barriers, everything outside of the loops, and other SMs' use of the L2."""
+    One instruction a cycle, the next ready warp in turn; a warp issues in order, after the stall cycles and scoreboards
+    of its control words; each pipe takes 1, 2 or 8 cycles an instruction; memory instructions queue 4 cycles apart, since
+    four schedulers share the unit. Left out: misses of the instruction cache, bank conflicts of registers and shared memory,
+    wide accesses, waits for global memory and barriers, everything outside of the loops, and the L2's other
+    users."""
     warps = [{"next": 0, "ready": 0, "board": [[] for _ in range(6)], "passes": [], "code": one} for one in streams]
     free, cycle, last, queue, issued = collections.defaultdict(int), 0, 0, 0, 0
     while min(len(w["passes"]) for w in warps) < repeats:
@@ -135,7 +141,8 @@ def simulate(streams, repeats=12):
                 delay, queue = max(0, queue - cycle), max(queue, cycle) + 4
             for board, latency in ((one.sets, LATENCY.get(one.name, 20)), (one.frees, 8 if pipe == "special" else 12)):
                 if board < 6:
-                    warp["board"][board] = [t for t in warp["board"][board] if t > cycle] + [cycle + latency + delay]
+                    waited = [time for time in warp["board"][board] if time > cycle]
+                    warp["board"][board] = waited + [cycle + latency + delay]
             warp["next"] = (warp["next"] + 1) % len(warp["code"])
             jumps = warp["next"] == 0 or one.target is not None and one.target == warp["code"][warp["next"]].pc
             warp["ready"] = cycle + one.stall + (JUMP if jumps else 0)
@@ -190,7 +197,7 @@ class Kernel:
         return simulate([self.replay + self.reverse, self.reverse + self.replay] * (warps // 2))
 
 
-# (what, settings, workload, warps of a scheduler, steps one after the other, recorded ms or None, the row it is scaled by)
+# (what, settings, workload, warps of a scheduler, steps in a row, recorded ms or None, the row it is scaled by)
 ROWS = [
     ("e88_forward/cuda_best", {"SEQUENCES": "1"}, "b16_t512_h83_n32", 3, 512, 0.309, None),
     ("e88_forward/cuda_best", {"SEQUENCES": "1"}, "b1_t16384_h83_n32", 1, 16384, 4.18, None),
@@ -220,8 +227,8 @@ def label(variant, settings):
 def table(folder):
     with tarfile.open(f"{ROOT}/experiments/nvidia-h200/e88_leaders.tar.xz") as leaders:
         leaders.extractall(f"{folder}/variants")
-    print("| kernel | workload | issue slots a step | tanh cycles a step | alone | together | model, ms | recorded, ms | off |"
-          " *predicted*, ms |\n|---|---|---|---|---|---|---|---|---|---|")
+    print("| kernel | workload | issue slots a step | tanh cycles a step | alone | together | model, ms | recorded, "
+          "ms | off | *predicted*, ms |\n|---|---|---|---|---|---|---|---|---|---|")
     modelled = []
     for variant, settings, workload, warps, steps, recorded, leader in ROWS:
         kernel = Kernel(folder if "/before_" in variant else ROOT, variant, settings, folder)
@@ -240,9 +247,11 @@ def main():
             table(folder)
             return
         variant, settings = re.fullmatch(r"([^[]+)(?:\[(.*)\])?", sys.argv[1]).groups()
-        for body in loops(decode(build(ROOT, variant, dict(one.split("=") for one in (settings or "").split(",") if one), folder))):
+        given = dict(one.split("=") for one in (settings or "").split(",") if one)
+        for body in loops(decode(build(ROOT, variant, given, folder))):
             print(f"{body[0].pc:#x}..{body[-1].pc:#x}: {len(body)} instructions, alone {simulate([body]):.0f} cycles,"
-                  f" two warps {simulate([body] * 2):.0f}:", dict(collections.Counter(one.name for one in body).most_common()))
+                  f" two warps {simulate([body] * 2):.0f}:",
+                  dict(collections.Counter(one.name for one in body).most_common()))
 
 
 main()

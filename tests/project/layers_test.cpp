@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5378},
     {"kernels", 5616},
     {"reports", 4481},
-    {"tests", 64663},
+    {"tests", 64665},
 };
 
 std::size_t lines_of(const fs::path& path) {
