@@ -117,10 +117,10 @@ def count(body, name):
 def simulate(streams, repeats=12):
     """Cycles that a scheduler takes for one pass of all `streams`, a warp each, that repeat their instructions.
 
-    One instruction a cycle, the next ready warp in turn; a warp issues in order, after the stall cycles and scoreboards
-    of its control words; each pipe takes 1, 2 or 8 cycles an instruction; memory instructions queue 4 cycles apart, since
-    four schedulers share the unit. Left out: misses of the instruction cache, bank conflicts of registers and shared memory,
-    wide accesses, waits for global memory and barriers, everything outside of the loops, and the L2's other
+    One instruction a cycle, the next ready warp in turn. A warp issues in order, after the stall cycles and scoreboards
+    of its control words. Each pipe takes 1, 2 or 8 cycles an instruction; memory instructions queue 4 cycles apart,
+    since four schedulers share the unit. Left out: misses of the instruction cache, bank conflicts of registers and
+    shared memory, wide accesses, waits for global memory and barriers, all code outside of the loops, the L2's other
     users."""
     warps = [{"next": 0, "ready": 0, "board": [[] for _ in range(6)], "passes": [], "code": one} for one in streams]
     free, cycle, last, queue, issued = collections.defaultdict(int), 0, 0, 0, 0
