@@ -129,7 +129,7 @@ TEST_P(DeviceVariant, IsRightOnSmallAndRaggedShapes) {
 
 // Variants of equal stretches, with one block a multiprocessor: 135 sequences on 128 or 132 blocks, so that most are
 // handed over. No shape of a gate has more than the 1056 or so that the variants themselves ask for.
-class StretchedVariants : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+class StretchedVariants : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(StretchedVariants, ThatShareASequenceHandItOver) {
   const auto [family, name] = GetParam();
@@ -156,9 +156,9 @@ TEST_P(StretchedVariants, ThatShareASequenceHandItOver) {
 }
 
 INSTANTIATE_TEST_SUITE_P(DeviceVariants, StretchedVariants,
-                         testing::Values(std::pair("e88_backward", "cuda_time_slices"),
-                                         std::pair("e88_backward", "cuda_split_slices"),
-                                         std::pair("e88_forward", "cuda_half_sequences")),
+                         ::testing::Values(std::pair("e88_backward", "cuda_time_slices"),
+                                           std::pair("e88_backward", "cuda_split_slices"),
+                                           std::pair("e88_forward", "cuda_half_sequences")),
                          [](const auto& one) { return std::string(one.param.second); });
 
 // The shapes of a gate rarely have a pattern of B that it supports.

@@ -2,7 +2,6 @@
 // when the work before them is done.
 #pragma once
 #include "eight_steps.cuh"
-#include "lane_tiles.cuh"
 
 namespace {
 
@@ -61,31 +60,6 @@ __device__ Eight deposit(const e88_backward_args& a, const Others& in, Work& w, 
   store_eight(dy, &w.dy[z.step][z.part]);
   store_eight(dg, a.dg + z.at, z.there);
   return dy;
-}
-
-// A state on its way from memory.
-struct RawTile {
-  uint2 rows[8];
-};
-
-template <class Place>
-__device__ RawTile fetch_tile(const Place& p, const bf16* from) {
-  RawTile raw;
-#pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    raw.rows[r] = *reinterpret_cast<const uint2*>(from + p.row(r) * kSide + p.first_column());
-  }
-  return raw;
-}
-
-inline __device__ void unpack(const RawTile& raw, Tile& S) {
-#pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    S[r][0] = low(raw.rows[r].x);
-    S[r][1] = high(raw.rows[r].x);
-    S[r][2] = low(raw.rows[r].y);
-    S[r][3] = high(raw.rows[r].y);
-  }
 }
 
 }  // namespace

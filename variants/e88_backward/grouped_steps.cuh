@@ -2,6 +2,7 @@
 // eight, and the segments of a sequence.
 #pragma once
 #include "grouped_loads.cuh"
+#include "lane_tiles.cuh"
 
 namespace {
 
@@ -97,6 +98,31 @@ inline __device__ void load_history(const Work& w, const TilePlace& p, int s, ui
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     before[i] = w.history[s][i][p.lane];
+  }
+}
+
+// A state on its way from memory.
+struct RawTile {
+  uint2 rows[8];
+};
+
+template <class Place>
+__device__ RawTile fetch_tile(const Place& p, const bf16* from) {
+  RawTile raw;
+#pragma unroll
+  for (int r = 0; r < 8; ++r) {
+    raw.rows[r] = *reinterpret_cast<const uint2*>(from + p.row(r) * kSide + p.first_column());
+  }
+  return raw;
+}
+
+inline __device__ void unpack(const RawTile& raw, Tile& S) {
+#pragma unroll
+  for (int r = 0; r < 8; ++r) {
+    S[r][0] = low(raw.rows[r].x);
+    S[r][1] = high(raw.rows[r].x);
+    S[r][2] = low(raw.rows[r].y);
+    S[r][3] = high(raw.rows[r].y);
   }
 }
 
