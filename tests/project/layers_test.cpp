@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5390},
     {"kernels", 5660},
     {"reports", 4529},
-    {"tests", 66647},
+    {"tests", 66657},
 };
 
 std::size_t lines_of(const fs::path& path) {

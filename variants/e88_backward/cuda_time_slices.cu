@@ -28,7 +28,7 @@
 // apo:launch     backward grid=TOGETHER*min(ceil_div(B*H,TOGETHER),SMS*BLOCKS/TOGETHER) block=32 shared=21600
 #include "e88_backward.args.h"
 #include "grouped_steps.cuh"
-#include "time_slices.cuh"
+#include "tile_slices.cuh"
 
 extern "C" __global__ void __launch_bounds__(32, BLOCKS) backward(const e88_backward_args a) {
   extern __shared__ uint4 shared[];

@@ -2,7 +2,6 @@
 // when the work before them is done.
 #pragma once
 #include "eight_steps.cuh"
-#include "lane_tiles.cuh"
 
 namespace {
 
@@ -30,7 +29,10 @@ inline __device__ Others fetch_others(const e88_backward_args& a, const Slice& z
 template <class Work>
 __device__ Eight deposit(const Keys& in, Work& w, const Slice& z) {
   Eight k = unpack(in.k);
-  w.k_factor[z.step] = normalise(k);
+  const float factor = normalise(k);
+  if constexpr (requires { w.k_factor; }) {
+    w.k_factor[z.step] = factor;
+  }
   store_eight(k, &w.k[z.step][z.part]);
   store_eight(unpack(in.v), &w.delta[z.step][z.part]);
   w.decay[z.step] = load(in.decay);
@@ -41,7 +43,10 @@ __device__ Eight deposit(const Keys& in, Work& w, const Slice& z) {
 template <class Work>
 __device__ Eight deposit(const e88_backward_args& a, const Others& in, Work& w, const Slice& z) {
   Eight q = unpack(in.q), dy = unpack(in.dy), dg = {};
-  w.q_factor[z.step] = normalise(q);
+  const float factor = normalise(q);
+  if constexpr (requires { w.q_factor; }) {
+    w.q_factor[z.step] = factor;
+  }
   store_eight(q, &w.q[z.step][z.part]);
   if (kGATE) {
     const Eight g = unpack(in.g), y = unpack(in.y);
@@ -55,31 +60,6 @@ __device__ Eight deposit(const e88_backward_args& a, const Others& in, Work& w, 
   store_eight(dy, &w.dy[z.step][z.part]);
   store_eight(dg, a.dg + z.at, z.there);
   return dy;
-}
-
-// A state on its way from memory.
-struct RawTile {
-  uint2 rows[8];
-};
-
-template <class Place>
-__device__ RawTile fetch_tile(const Place& p, const bf16* from) {
-  RawTile raw;
-#pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    raw.rows[r] = *reinterpret_cast<const uint2*>(from + p.row(r) * kSide + p.first_column());
-  }
-  return raw;
-}
-
-inline __device__ void unpack(const RawTile& raw, Tile& S) {
-#pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    S[r][0] = low(raw.rows[r].x);
-    S[r][1] = high(raw.rows[r].x);
-    S[r][2] = low(raw.rows[r].y);
-    S[r][3] = high(raw.rows[r].y);
-  }
 }
 
 }  // namespace

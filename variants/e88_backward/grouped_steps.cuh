@@ -2,6 +2,7 @@
 // eight, and the segments of a sequence.
 #pragma once
 #include "grouped_loads.cuh"
+#include "lane_tiles.cuh"
 
 namespace {
 
@@ -48,21 +49,10 @@ __device__ void exchange(const TilePlace& p, float (&x)[8]) {
   }
 }
 
-inline __device__ void keep(uint4 (*to)[32], float* delta, const TilePlace& p, const uint4 (&states)[4],
-                     const float4& deltas) {
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    to[i][p.lane] = states[i];
-  }
-  if (p.group == 0) {
-    *reinterpret_cast<float4*>(delta + 4 * p.column) = deltas;
-  }
-}
-
 // Turns D = dL/dS_t into dL/dS_{t-1} and S = S_t into S_{t-1}; leaves the step's gradients in `w`, but for
 // dk^: `dk` is that of the step after and is summed meanwhile. `before` is S_{t-1}.
 inline __device__ void reverse_step(Work& w, const TilePlace& p, int s, bool is_last, const uint4 (&before)[4], Tile& S,
-                             Tile& D, float (&dk)[8]) {
+                                    Tile& D, float (&dk)[8]) {
   float k[8], q[8], dy[4], delta[4];
   load_rows(p, w.k[s], k);
   load_rows(p, w.q[s], q);
@@ -111,13 +101,38 @@ inline __device__ void load_history(const Work& w, const TilePlace& p, int s, ui
   }
 }
 
+// A state on its way from memory.
+struct RawTile {
+  uint2 rows[8];
+};
+
+template <class Place>
+__device__ RawTile fetch_tile(const Place& p, const bf16* from) {
+  RawTile raw;
+#pragma unroll
+  for (int r = 0; r < 8; ++r) {
+    raw.rows[r] = *reinterpret_cast<const uint2*>(from + p.row(r) * kSide + p.first_column());
+  }
+  return raw;
+}
+
+inline __device__ void unpack(const RawTile& raw, Tile& S) {
+#pragma unroll
+  for (int r = 0; r < 8; ++r) {
+    S[r][0] = low(raw.rows[r].x);
+    S[r][1] = high(raw.rows[r].x);
+    S[r][2] = low(raw.rows[r].y);
+    S[r][3] = high(raw.rows[r].y);
+  }
+}
+
 // Where the states of the lower half wait in memory, in the form of Work::history, and their deltas.
 struct Below {
   uint4 (*states)[4][32];
   float (*deltas)[kSide];
   __device__ Below(const e88_backward_args& a, long long place)
-      : states(static_cast<uint4(*)[4][32]>(a.states) + place * kHalf),
-        deltas(static_cast<float(*)[kSide]>(a.deltas) + place * kHalf) {}
+      : states(static_cast<uint4 (*)[4][32]>(a.states) + place * kHalf),
+        deltas(static_cast<float (*)[kSide]>(a.deltas) + place * kHalf) {}
 };
 
 // The steps of half a segment; leaves S_{t-1} and delta of each for the reverse steps, in shared memory where
@@ -126,6 +141,9 @@ inline __device__ void replay(Work& w, const TilePlace& p, const Below& below, i
   float k[8], retrieved[4];
   load_rows(p, w.k[0], k);
   partial_sums(S, k, retrieved);
+  // Wherever these are: addresses that grow by a constant take no branch and a few instructions a step less.
+  uint4* kept = resident ? &w.history[0][0][p.lane] : &below.states[0][0][p.lane];
+  float4* deltas = reinterpret_cast<float4*>((resident ? w.delta[0] : below.deltas[0]) + 4 * p.column);
 #pragma unroll 1
   for (int s = 0; s < steps; ++s) {
     float v[4], delta[4], next_k[8];
@@ -140,19 +158,17 @@ inline __device__ void replay(Work& w, const TilePlace& p, const Below& below, i
       delta[c] = v[c] - retrieved[c];
       retrieved[c] = 0;
     }
-    uint4 states[4];
+    __syncwarp();  // every lane has read its v
 #pragma unroll
     for (int r = 0; r < 8; r += 2) {
-      states[r / 2] = make_uint4(pack_half(S[r][0], S[r][1]), pack_half(S[r][2], S[r][3]),
-                                 pack_half(S[r + 1][0], S[r + 1][1]), pack_half(S[r + 1][2], S[r + 1][3]));
+      kept[16 * r] = make_uint4(pack_half(S[r][0], S[r][1]), pack_half(S[r][2], S[r][3]),
+                                pack_half(S[r + 1][0], S[r + 1][1]), pack_half(S[r + 1][2], S[r + 1][3]));
     }
-    const float4 deltas = make_float4(delta[0], delta[1], delta[2], delta[3]);
-    __syncwarp();  // every lane has read its v
-    if (resident) {
-      keep(w.history[s], w.delta[s], p, states, deltas);
-    } else {
-      keep(below.states[s], below.deltas[s], p, states, deltas);
+    kept += 128;
+    if (p.group == 0) {
+      *deltas = make_float4(delta[0], delta[1], delta[2], delta[3]);
     }
+    deltas += kSide / 4;
 #pragma unroll
     for (int r = 0; r < 8; ++r) {
 #pragma unroll
@@ -173,7 +189,8 @@ inline __device__ void refill(Work& w, const TilePlace& p, const Below& below, i
   }
 }
 
-inline __device__ void reverse(Work& w, const TilePlace& p, const Below& below, int steps, bool refills, Tile& S, Tile& D) {
+inline __device__ void reverse(Work& w, const TilePlace& p, const Below& below, int steps, bool refills, Tile& S,
+                               Tile& D) {
   float dk[8] = {};
   for (int s = steps; s < kHalf && refills; ++s) {
     refill(w, p, below, s);
@@ -199,9 +216,7 @@ inline __device__ void reverse_segments(const e88_backward_args& a, Work& w, con
   const auto slice_of = [&](int first) {
     return Slice(a, p.lane, row_of_first + first * a.H, min(kHalf, static_cast<int>(a.T) - first));
   };
-  const auto checkpoint = [&](int first) {
-    return a.checkpoints + (first / kSegment * a.B * a.H + sequence) * kState;
-  };
+  const auto checkpoint = [&](int first) { return a.checkpoints + (first / kSegment * a.B * a.H + sequence) * kState; };
   Tile S;
   RawTile raw = fetch_tile(p, checkpoint(last));
   Keys keys = fetch_keys(a, slice_of(last));

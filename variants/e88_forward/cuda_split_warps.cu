@@ -8,100 +8,58 @@
 // apo:technique  fused-l2-norm
 // apo:technique  fused-gate
 // apo:parent     cuda_best
-// apo:idea       Columns never meet: 32/COLUMNS warps share a sequence, two more warps prepare its next chunk and finish its last, and a step's chain is three shuffles and a tanh.
+// apo:idea       Columns never meet: 32/COLUMNS warps share a sequence, two more warps prepare its next chunk and finish its last, and a step's chain is an exchange, a product and a tanh, in a straight line.
 // apo:predict    1.7x..3.5x over parent: a step of one warp waits 256 cycles for its 1024 tanh; of four columns it waits 32, and its chain is some 150 cycles.
 // apo:requires   N == 32 && V == 32 && B*H <= 2147483647
-// apo:tune       COLUMNS 8,16,4
+// apo:tune       COLUMNS 8
+// apo:tune       UNROLL 4,8,16
 // apo:launch     forward grid=B*H block=1024/COLUMNS+64
 #include "e88_forward.args.h"
-#include "e88_split.cuh"
 #include "lane_chunks.cuh"
+#include "split_steps.cuh"
 
 namespace {
 
 constexpr int kHelpers = 2;  // warps that prepare and finish, eight steps each
-constexpr int kSide = kSideOfState;
 
-// The inputs of a chunk as the steps need them, and what they make of it.
-struct Chunk {
-  float k[kSegment][kSide], q[kSegment][kSide], v[kSegment][kSide], y[kSegment][kSide];
-  float decay[kSegment];
-};
-
-// Returns the sum over the lanes of a column of sums[lane % kLanes].
-__device__ float transpose_sums(int lane, float (&sums)[kLanes]) {
-#pragma unroll
-  for (int half = kLanes / 2; half > 0; half /= 2) {
-    const bool upper = lane & half;
-#pragma unroll
-    for (int i = 0; i < half; ++i) {
-      sums[i] = (upper ? sums[i + half] : sums[i]) + __shfl_xor_sync(kAll, upper ? sums[i] : sums[i + half], half);
-    }
-  }
-  return sums[0];
-}
-
-// The steps of a chunk; y of each is summed when all are done, a step a lane. Without a store between them the steps'
-// operands are asked for ahead.
-template <bool kWhole>
-__device__ void take_steps(Chunk& chunk, const ColumnPlace& p, int steps, float (&S)[COLUMNS]) {
-  float sums[kSegment / kLanes][kLanes] = {};
-#pragma unroll
-  for (int s = 0; s < kSegment; ++s) {
-    if (kWhole || s < steps) {
-      float k[COLUMNS], q[COLUMNS];
-      load_rows(&chunk.k[s][p.first_row], k);
-      load_rows(&chunk.q[s][p.first_row], q);
-      const float decay = chunk.decay[s], delta = chunk.v[s][p.column] - sum_of_lanes<kLanes>(dot_of_rows(S, k));
-#pragma unroll
-      for (int r = 0; r < COLUMNS; ++r) {
-        S[r] = tanh_approx(decay * S[r] + k[r] * delta);
-      }
-      sums[s / kLanes][s % kLanes] = dot_of_rows(S, q);
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < kSegment / kLanes; ++i) {
-    chunk.y[i * kLanes + p.group][p.column] = transpose_sums(threadIdx.x % 32, sums[i]);
-  }
-}
-
-__device__ void take_chunk(Chunk& chunk, const ColumnPlace& p, int steps, float (&S)[COLUMNS]) {
-  if (steps == kSegment) {
-    take_steps<true>(chunk, p, steps, S);
-  } else {
-    take_steps<false>(chunk, p, steps, S);
-  }
-}
-
-// Where a helper's lane works: elements part..part+7 of a step of the chunk.
+// Where a helper's lane works: elements part..part+7 of a step of chunk `index`, if there is such a chunk and step.
 struct Slice {
   int step, part;
   bool there;
   long long row, at;
-  __device__ Slice(const e88_forward_args& a, int helper, int lane, long long first_row, int steps)
+  __device__ Slice(const e88_forward_args& a, int helper, int lane, long long index)
       : step(8 * helper + lane / 4),
         part(lane % 4 * 8),
-        there(step < steps),
-        row(first_row + step * a.H),
+        there(index >= 0 && index * kSegment + step < a.T),
+        row((blockIdx.x / a.H * a.T + index * kSegment + step) * a.H + blockIdx.x % a.H),
         at(row * kSide + part) {}
 };
 
-__device__ void prepare(const e88_forward_args& a, Chunk& chunk, const Slice& z) {
-  const uint4 k = load_words(a.k + z.at, z.there), q = load_words(a.q + z.at, z.there);
-  const uint4 v = load_words(a.v + z.at, z.there);
-  store_unit<4>(k, &chunk.k[z.step][z.part]);
-  store_unit<4>(q, &chunk.q[z.step][z.part]);
-  store_eight(unpack(v), &chunk.v[z.step][z.part]);
+// Of a lane, on its way from memory: all is asked for at once and a turn before it is needed, since a helper that waits
+// for memory several times in a turn takes longer than the steps.
+struct Coming {
+  uint4 k, q, v, gates;
+  bf16 decay;
+};
+
+__device__ Coming fetch(const e88_forward_args& a, const Slice& prepared, const Slice& finished) {
+  return {load_words(a.k + prepared.at, prepared.there), load_words(a.q + prepared.at, prepared.there),
+          load_words(a.v + prepared.at, prepared.there), load_words(a.g + finished.at, finished.there && kGATE),
+          prepared.there ? a.decay[prepared.row] : bf16()};
+}
+
+__device__ void prepare(const Coming& in, Chunk& chunk, const Slice& z) {
+  store_unit<4>(in.k, &chunk.k[z.step][z.part]);
+  store_unit<4>(in.q, &chunk.q[z.step][z.part]);
+  store_eight(unpack(in.v), &chunk.v[z.step][z.part]);
   if (z.part == 0) {
-    chunk.decay[z.step] = z.there ? load(a.decay[z.row]) : 0.0f;
+    chunk.decay[z.step] = load(in.decay);
   }
 }
 
-__device__ void finish(const e88_forward_args& a, const Chunk& chunk, const Slice& z) {
+__device__ void finish(const e88_forward_args& a, const Coming& in, const Chunk& chunk, const Slice& z) {
   if (z.there) {
-    const uint4 gates = kGATE ? *reinterpret_cast<const uint4*>(a.g + z.at) : uint4{};
-    store_output<logistic>(a, load_eight(&chunk.y[z.step][z.part]), gates, z.at);
+    store_output<logistic>(a, sum_shares(&chunk.y[z.step + 1][z.part]), in.gates, z.at);
   }
 }
 
@@ -109,49 +67,36 @@ __device__ void finish(const e88_forward_args& a, const Chunk& chunk, const Slic
 
 extern "C" __global__ void __launch_bounds__(1024 / COLUMNS + 32 * kHelpers) forward(const e88_forward_args a) {
   alignas(16) __shared__ Chunk chunks[3];  // one is prepared, one is stepped through, one is finished
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const long long sequence = blockIdx.x, b = sequence / a.H, h = sequence % a.H;
-  const long long count = (a.T + kSegment - 1) / kSegment;
+  const int warp = uniform_warp(), lane = threadIdx.x % 32;
+  const bool helps = warp >= kWarps;
+  const long long count = (a.T + kSegment - 1) / kSegment, own = blockIdx.x * static_cast<long long>(kState);
   const ColumnPlace p(warp, lane);
-  const long long own = sequence * kState + p.first_element();
+  const auto slice = [&](long long index) { return Slice(a, warp - kWarps, lane, index); };
   float S[COLUMNS];
-  if (warp < kWarps) {
-#pragma unroll
-    for (int r = 0; r < COLUMNS; ++r) {
-      S[r] = load(a.s0[own + r * kSide]);
-    }
+  Coming in;
+  if (helps) {
+    in = fetch(a, slice(0), slice(-2));
+  } else {
+    load_own(p, a.s0 + own, S);
   }
+#pragma unroll 1
   for (long long turn = 0; turn < count + 2; ++turn) {
-    const long long prepared = turn, stepped = turn - 1, finished = turn - 2;
-    if (warp < kWarps) {
-      if (stepped >= 0 && stepped < count) {
-        bf16* checkpoint = a.checkpoints + stepped * a.B * a.H * kState + own;
-#pragma unroll
-        for (int r = 0; r < COLUMNS; ++r) {
-          checkpoint[r * kSide] = store(S[r]);
-        }
-        take_chunk(chunks[stepped % 3], p, min(static_cast<long long>(kSegment), a.T - stepped * kSegment), S);
+    const long long stepped = turn - 1;
+    if (helps) {
+      if (turn < count) {
+        prepare(in, chunks[turn % 3], slice(turn));
       }
-    } else {
-      if (prepared < count) {
-        const long long first = prepared * kSegment;
-        prepare(a, chunks[prepared % 3],
-                Slice(a, warp - kWarps, lane, (b * a.T + first) * a.H + h,
-                      min(static_cast<long long>(kSegment), a.T - first)));
-      }
-      if (finished >= 0) {
-        const long long first = finished * kSegment;
-        finish(a, chunks[finished % 3],
-               Slice(a, warp - kWarps, lane, (b * a.T + first) * a.H + h,
-                     min(static_cast<long long>(kSegment), a.T - first)));
-      }
+      const Coming next = fetch(a, slice(turn + 1), slice(turn - 1));
+      finish(a, in, chunks[(turn + 1) % 3], slice(turn - 2));
+      in = next;
+    } else if (stepped >= 0 && stepped < count) {
+      store_own(p, S, a.checkpoints + stepped * a.B * a.H * kState + own);
+      take_chunk(chunks[stepped % 3], p,
+                 static_cast<int>(min(static_cast<long long>(kSegment), a.T - stepped * kSegment)), S);
     }
     __syncthreads();
   }
-  if (warp < kWarps) {
-#pragma unroll
-    for (int r = 0; r < COLUMNS; ++r) {
-      a.s_final[own + r * kSide] = store(S[r]);
-    }
+  if (!helps) {
+    store_own(p, S, a.s_final + own);
   }
 }
