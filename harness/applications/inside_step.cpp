@@ -127,7 +127,8 @@ std::optional<double> median_of(const std::vector<Round>& rounds, std::optional<
 }  // namespace
 
 RecordedFamily step_family(const ProgramCall& step, const std::string& file) {
-  const std::string name = "step_" + plain_name(fs::path(file).stem().string()) + "_" + sha256(encode(step)).substr(0, 8);
+  const std::string name =
+      "step_" + plain_name(fs::path(file).stem().string()) + "_" + sha256(encode(step)).substr(0, 8);
   return recorded_family(step, {.name = name, .declaration = "", .elements = {}});
 }
 

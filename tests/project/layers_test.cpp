@@ -195,26 +195,26 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
-    {"harness/applications", 1328},
-    {"harness/cli", 8610},
-    {"harness/core", 9313},
-    {"harness/evaluate", 14643},
+    {"harness/applications", 1758},
+    {"harness/cli", 8674},
+    {"harness/core", 9602},
+    {"harness/evaluate", 14647},
     {"harness/exchange", 3669},
     {"harness/executor", 4793},
     {"harness/families", 3445},
     {"harness/fleet", 2053},
     {"harness/implement", 7933},
     {"harness/injection", 995},
-    {"harness/loop", 10574},
+    {"harness/loop", 10601},
     {"harness/mcp", 1654},
     {"harness/profile", 3981},
     {"harness/research", 3938},
-    {"harness/runtime", 2059},
-    {"harness/worker", 11324},
+    {"harness/runtime", 2077},
+    {"harness/worker", 11647},
     {"journal", 5378},
     {"kernels", 5616},
     {"reports", 4481},
-    {"tests", 64663},
+    {"tests", 65211},
 };
 
 std::size_t lines_of(const fs::path& path) {

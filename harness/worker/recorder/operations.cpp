@@ -97,12 +97,11 @@ struct Refused {
 constexpr const char* kNoReplay = "no replay repeats such a call";
 constexpr const char* kGraph =
     "it is of a CUDA graph, which is not looked into: record the call where the program makes no graph of it";
-constexpr std::array kRefused = {
-    Refused{"cuGraphLaunch", kGraph},          Refused{"cuStreamBeginCapture", kGraph},
-    Refused{"cuMemcpy", kNoReplay},            Refused{"cuMemset", kNoReplay},
-    Refused{"cuLaunch", kNoReplay},            Refused{"cuStreamWriteValue", kNoReplay},
-    Refused{"cuStreamWaitValue", kNoReplay},   Refused{"cuStreamBatchMemOp", kNoReplay},
-    Refused{"cuMemPrefetch", kNoReplay}};
+constexpr std::array kRefused = {Refused{"cuGraphLaunch", kGraph},        Refused{"cuStreamBeginCapture", kGraph},
+                                 Refused{"cuMemcpy", kNoReplay},          Refused{"cuMemset", kNoReplay},
+                                 Refused{"cuLaunch", kNoReplay},          Refused{"cuStreamWriteValue", kNoReplay},
+                                 Refused{"cuStreamWaitValue", kNoReplay}, Refused{"cuStreamBatchMemOp", kNoReplay},
+                                 Refused{"cuMemPrefetch", kNoReplay}};
 
 const char* why_refused(std::string_view function) {
   const auto* const found =

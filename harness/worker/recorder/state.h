@@ -40,9 +40,9 @@ struct State {
   bool recording = false;
   std::vector<CudaRange> tensors;
   RecordedCall call;
-  std::vector<cuda::Pointer> memory;            // addresses of call.memory
-  std::set<cuda::Pointer> fresh;                // memory that was allocated since the call began
-  std::map<cuda::Module, int> modules;          // numbers in call.modules
+  std::vector<cuda::Pointer> memory;    // addresses of call.memory
+  std::set<cuda::Pointer> fresh;        // memory that was allocated since the call began
+  std::map<cuda::Module, int> modules;  // numbers in call.modules
   std::set<cuda::Stream> streams;
   cuda::Device device = 0;         // that the first operation worked on
   std::vector<std::string> marks;  // that name memory

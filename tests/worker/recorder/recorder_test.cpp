@@ -35,7 +35,7 @@ int attribute_of(void* value, int attribute, cuda::Pointer at) {
   return cuda::kSuccess;
 }
 
-class Recorder : public testing::Test {
+class Recorder : public ::testing::Test {
  protected:
   void SetUp() override {
     allocations().clear();
