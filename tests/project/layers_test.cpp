@@ -39,8 +39,8 @@ const std::map<std::string, Names> kAllowed = {
       "harness/runtime", "harness/worker", "harness/core", "journal", "reports", "kernels"}},
     // The satellites may include the harness, and only the command line includes them.
     {"harness/applications",
-     {"harness/loop", "harness/profile", "harness/research", "harness/implement", "harness/evaluate", "harness/runtime",
-      "harness/worker", "harness/core", "journal", "kernels"}},
+     {"harness/loop", "harness/profile", "harness/research", "harness/implement", "harness/families", "harness/evaluate",
+      "harness/runtime", "harness/worker", "harness/core", "journal", "kernels"}},
     {"harness/exchange",
      {"harness/loop", "harness/implement", "harness/families", "harness/evaluate", "harness/runtime", "harness/core",
       "journal", "kernels"}},
@@ -195,7 +195,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
-    {"harness/applications", 1758},
+    {"harness/applications", 1763},
     {"harness/cli", 8674},
     {"harness/core", 9602},
     {"harness/evaluate", 14647},
@@ -210,7 +210,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/profile", 3981},
     {"harness/research", 3938},
     {"harness/runtime", 2077},
-    {"harness/worker", 11647},
+    {"harness/worker", 11662},
     {"journal", 5378},
     {"kernels", 5616},
     {"reports", 4481},
