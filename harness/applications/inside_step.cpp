@@ -124,10 +124,16 @@ std::optional<double> median_of(const std::vector<Round>& rounds, std::optional<
   return values.empty() ? std::nullopt : std::optional(values[values.size() / 2]);
 }
 
+// Identical code is not timed, and neither is what is wrong.
+bool is_timed(const InsideStep& inside) {
+  return inside.own.judgement->incumbent_ns > 0 && inside.step && inside.step->judgement->incumbent_ns > 0;
+}
+
 }  // namespace
 
 RecordedFamily step_family(const ProgramCall& step, const std::string& file) {
-  const std::string name = "step_" + plain_name(fs::path(file).stem().string()) + "_" + sha256(encode(step)).substr(0, 8);
+  const std::string name =
+      "step_" + plain_name(fs::path(file).stem().string()) + "_" + sha256(encode(step)).substr(0, 8);
   return recorded_family(step, {.name = name, .declaration = "", .elements = {}});
 }
 
@@ -186,7 +192,7 @@ nlohmann::ordered_json to_document(const InsideStep& inside) {
     return document;
   }
   document["step"] = to_document(*inside.step);
-  if (inside.step->judgement->reason != Reason::gate_failed) {
+  if (is_timed(inside)) {
     const RestOfStep rest = rest_of_step(inside);
     document["rest_of_step"] = {
         {"with_incumbent_ns", rest.with_incumbent_ns}, {"with_candidate_ns", rest.with_candidate_ns},
@@ -203,7 +209,7 @@ std::string inside_text(const InsideStep& inside) {
   }
   text += fmt::format("the step with {} of {} launches of {} replaced: {}\n", inside.replaced,
                       inside.replaced + inside.kept, inside.kernel, inside.step->judgement->sentence);
-  if (inside.step->judgement->reason == Reason::gate_failed) {
+  if (!is_timed(inside)) {
     return text;
   }
   const Judgement& own = *inside.own.judgement;

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "harness/injection/recorder.h"
-#include "harness/worker/recorder/call_recorder.h"
 #include "harness/worker/cupti/cupti.h"
+#include "harness/worker/recorder/call_recorder.h"
 
 namespace apo {
 

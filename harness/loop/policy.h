@@ -14,10 +14,10 @@ Policy default_policy(std::string_view family);
 
 // A campaign file is a JSON object with the keys family, workloads, baseline, iterations, candidates_per_iteration,
 // budget ("10m"), cache_policy ("cold", "warm"), judge_preset ("auto", "standard", "extended", "strict", "precise")
-// layout ("random", "fixed"), solo run ("2s": how long a certification runs each arm alone at a time), target ("host",
-// "cuda") and application_kernels (a regular expression: the kernels of the newest profile of an application, `apo
-// profile -- COMMAND`, that this family stands for) and application (declared_application.h); only family is required.
-// UserError names the file, the line and the nearest right word.
+// layout ("random", "fixed"), launch ("stream", "graph"), solo run ("2s": how long a certification runs each arm alone
+// at a time), target ("host", "cuda") and application_kernels (a regular expression: the kernels of the newest profile
+// of an application, `apo profile -- COMMAND`, that this family stands for) and application (declared_application.h);
+// only family is required. UserError names the file, the line and the nearest right word.
 Policy load_policy(const std::filesystem::path& file);
 
 // Parses a positive time with its unit. Throws UserError otherwise: `what` names the key or option.

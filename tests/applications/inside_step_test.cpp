@@ -61,7 +61,7 @@ TEST(InsideStep, OfAWrongVariantHasNoStep) {
 
 TEST(InsideStep, WithAWrongOutputHasNoTimes) {
   InsideStep wrong = inside();
-  wrong.step->judgement->reason = Reason::gate_failed;
+  wrong.step->judgement->incumbent_ns = 0;
   EXPECT_EQ(inside_text(wrong).find("the rest of the step"), std::string::npos);
   EXPECT_TRUE(to_document(wrong).at("rest_of_step").is_null());
 }

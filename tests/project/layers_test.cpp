@@ -39,8 +39,8 @@ const std::map<std::string, Names> kAllowed = {
       "harness/runtime", "harness/worker", "harness/core", "journal", "reports", "kernels"}},
     // The satellites may include the harness, and only the command line includes them.
     {"harness/applications",
-     {"harness/loop", "harness/profile", "harness/research", "harness/implement", "harness/evaluate", "harness/runtime",
-      "harness/worker", "harness/core", "journal", "kernels"}},
+     {"harness/loop", "harness/profile", "harness/research", "harness/implement", "harness/families", "harness/evaluate",
+      "harness/runtime", "harness/worker", "harness/core", "journal", "kernels"}},
     {"harness/exchange",
      {"harness/loop", "harness/implement", "harness/families", "harness/evaluate", "harness/runtime", "harness/core",
       "journal", "kernels"}},
@@ -195,7 +195,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
-    {"harness/applications", 1741},
+    {"harness/applications", 1747},
     {"harness/cli", 8715},
     {"harness/core", 9750},
     {"harness/evaluate", 14797},
@@ -210,11 +210,11 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/profile", 4064},
     {"harness/research", 3938},
     {"harness/runtime", 2371},
-    {"harness/worker", 11900},
+    {"harness/worker", 11915},
     {"journal", 5390},
     {"kernels", 5660},
     {"reports", 4529},
-    {"tests", 66657},
+    {"tests", 66658},
 };
 
 std::size_t lines_of(const fs::path& path) {

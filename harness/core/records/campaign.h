@@ -108,8 +108,8 @@ struct Certification {
   Configuration baseline;
   CachePolicy cache_policy = CachePolicy::cold;
   LaunchForm launch = LaunchForm::stream;  // the journal has it with the rounds
-  double effect = 0;  // HL over n = 38 fresh rounds
-  double lower = 0;   // 99.8 % interval
+  double effect = 0;                       // HL over n = 38 fresh rounds
+  double lower = 0;                        // 99.8 % interval
   double upper = 0;
   int rounds = 0;
   double claimed_effect = 0;  // sum of the accepted effects

@@ -108,8 +108,9 @@ cuda::Result make_memory(const cuda::Driver& driver, CudaModule& loaded, const R
     return error;
   }
   loaded.memory.push_back(range);
-  error = recorded.contents.empty() ? driver.fill(range.at, recorded.is_scratch ? kScratchByte : 0, range.bytes, nullptr)
-                                    : driver.copy_to_device(range.at, recorded.contents.data(), range.bytes);
+  error = recorded.contents.empty()
+              ? driver.fill(range.at, recorded.is_scratch ? kScratchByte : 0, range.bytes, nullptr)
+              : driver.copy_to_device(range.at, recorded.contents.data(), range.bytes);
   return error != 0 ? error : driver.synchronize_context();
 }
 

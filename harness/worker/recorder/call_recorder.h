@@ -26,17 +26,9 @@
 #include "harness/worker/cuda/driver.h"
 #include "harness/worker/cupti/cupti.h"
 #include "harness/worker/protocol/result.h"
-#include "harness/worker/recorder/stream_order.h"
+#include "harness/worker/recorder/wanted_call.h"
 
 namespace apo {
-
-// Of a program: a launch of a kernel, or all work that a thread gives the GPU within an NVTX range.
-struct WantedCall {
-  std::string kernel;    // its mangled name, or the identifier in it; empty: a range is wanted
-  std::int64_t nth = 1;  // of its launches, from 1
-  std::string range;
-  std::string program;  // the command line, for the record
-};
 
 // Only one may exist in a process: CUPTI has one subscriber, and its callbacks know no owner.
 class CallRecorder {

@@ -125,6 +125,10 @@ std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {
 
 // The program itself finds what a replay will, so that its results show what is read unwritten.
 void note_allocation(State& self, cuda::Pointer at, std::int64_t bytes, cuda::Stream stream) {
+  unsigned type = 0;
+  if (!has_attribute(self, type, cuda::kPointerMemoryType, at)) {
+    return;  // there was no room for it
+  }
   need(self, self.driver->fill(at, kScratchByte, static_cast<std::size_t>(bytes), stream), "filling new memory");
   need(self, self.driver->synchronize_context(), "filling new memory");
   self.fresh.insert(at);

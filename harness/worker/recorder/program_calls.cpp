@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "harness/worker/recorder/call_recorder.h"
 #include "harness/worker/recorder/state.h"
 
 namespace apo {

@@ -16,8 +16,8 @@
 #include "harness/worker/cuda/addresses.h"
 #include "harness/worker/cuda/driver.h"
 #include "harness/worker/cupti/cupti.h"
-#include "harness/worker/recorder/call_recorder.h"
 #include "harness/worker/recorder/stream_order.h"
+#include "harness/worker/recorder/wanted_call.h"
 
 namespace apo::recorder {
 

@@ -23,8 +23,8 @@ namespace apo {
 
 APO_FIELDS(ClockCoupling, missing, blocks, solo_run_s, confidence, time_effect, time_lower, time_upper, cycle_effect,
            clock_effect, clock_lower, clock_upper, coupled)
-APO_FIELDS(Certification, id, campaign, incumbent, baseline, cache_policy, effect, lower, upper, rounds, claimed_effect,
-           alarm, seconds, at, clock)
+APO_FIELDS(Certification, id, campaign, incumbent, baseline, cache_policy, launch, effect, lower, upper, rounds,
+           claimed_effect, alarm, seconds, at, clock)
 APO_FIELDS(SentinelRow, id, campaign, machine, configuration, effect, lower, upper, confidence, sd, p_value, rounds,
            alarm, preset, cache_policy, rule_version, seconds, at)
 APO_FIELDS(Profile, configuration, workload, rung, missing, metrics, roofs, floor_ns, floor_roof, time_ns,
@@ -457,6 +457,7 @@ std::vector<Round> rounds_of(Journal& journal, const std::string& owner) {
 TEST_F(RoundTrip, CertificationsAndSentinelsKeepTheirRounds) {
   const std::int64_t campaign = begin(journal);
   auto certification = filled<Certification>();
+  certification.launch = LaunchForm::stream;  // its rounds have it
   certification.campaign = campaign;
   certification.clock->missing = "";
   const std::vector<SoloRun> solo_runs = {
