@@ -111,16 +111,6 @@ struct Alternatives {
   TensorMap draws;
 };
 
-// How much of the reference Family::expected is asked for.
-struct Asked {
-  std::vector<std::int64_t> units;  // ascending; empty: all
-  bool whole = false;               // also the reference of all units
-  int threads = 1;
-  // After so long it begins no other unit and takes no more samples of the noise than the fewest; 0: all of them.
-  double enough_s = 0;
-  std::uint64_t seed = 0;  // of the unit that is computed first
-};
-
 // What Family::expected returns, the elements of the asked units alone, unit by unit in the order of unit_elements.
 struct ExpectedValues {
   std::vector<std::int64_t> units;  // those that were asked for, ascending; fewer where computing them takes too long
@@ -222,7 +212,9 @@ struct Family {
       noise;
   // What `reference` and `noise` say of some units, all at once, from inputs as they are stored: what no unit needs is
   // not read. Empty: the two are to be called.
-  std::function<ExpectedValues(const Axes&, const StoredTensors& inputs, const Asked&)> expected;
+  std::function<ExpectedValues(const Axes&, const StoredTensors& inputs, const std::vector<std::int64_t>& units,
+                               bool whole, int threads)>
+      expected;
   // Where outputs are random by contract; else empty. `reference` and `noise` are those of the first alternative, and
   // `honest` draws by chance, on the same arguments alike.
   std::function<Alternatives(const Axes&, const TensorMap& inputs, const std::vector<std::int64_t>& units, int threads)>

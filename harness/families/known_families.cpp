@@ -286,16 +286,15 @@ void add_program(Family& family, const Program& program) {
   family.reference = answers(Mode::reference);
   const std::optional<FileTolerance>& tolerance = program->file().tolerance;
   const Mode expecting = tolerance && !tolerance->is_derived ? Mode::reference : Mode::expected;
-  family.expected = [program, expecting](const Axes& axes, const StoredTensors& inputs, const Asked& asked) {
+  family.expected = [program, expecting](const Axes& axes, const StoredTensors& inputs,
+                                         const std::vector<std::int64_t>& units, bool whole, int threads) {
     OracleAnswer answer = program->ask({.mode = expecting,
                                         .axes = axes,
-                                        .units = asked.units,
+                                        .units = units,
                                         .stored = &inputs,
-                                        .threads = asked.threads,
+                                        .threads = threads,
                                         .of_units = true,
-                                        .whole = asked.whole,
-                                        .enough_s = asked.enough_s,
-                                        .first_seed = asked.seed});
+                                        .whole = whole});
     return ExpectedValues{.units = std::move(answer.units),
                           .reference = std::move(answer.outputs),
                           .noise = std::move(answer.noise),
@@ -427,8 +426,9 @@ void add_declared_tolerance(Family& family, const FileTolerance& declared) {
                              int) { return bounds_of(expected); };
   if (family.expected) {
     family.expected = [bounds_of, derived = family.expected](const Axes& axes, const StoredTensors& inputs,
-                                                             const Asked& asked) {
-      ExpectedValues values = derived(axes, inputs, asked);
+                                                             const std::vector<std::int64_t>& units, bool whole,
+                                                             int threads) {
+      ExpectedValues values = derived(axes, inputs, units, whole, threads);
       values.noise = bounds_of(values.reference);
       return values;
     };

@@ -283,11 +283,9 @@ std::string price(const FamilyFile& file, const Contract& contract, const Header
                   const std::byte* shared) {
   std::int64_t done = 0;
   std::memcpy(&done, shared + offsetof(Header, answer) + offsetof(Answer, runs), sizeof done);
-  const bool has_noise = asked.mode == Mode::expected || asked.mode == Mode::noise;
-  const std::int64_t of_noise = !has_noise ? 0 : 1 + (asked.enough_s > 0 ? oracle::kFewestSamples : kNoiseSamples);
-  const std::int64_t expected = asked.enough_s > 0 ? 1 : std::ssize(contract.with_noise);
-  const std::int64_t with_noise = asked.mode == Mode::noise ? std::ssize(contract.units) : expected;
-  const std::int64_t all = expected + std::ssize(contract.units) + of_noise * with_noise;
+  const std::int64_t of_noise = asked.mode == Mode::expected || asked.mode == Mode::noise ? kNoiseSamples + 1 : 0;
+  const std::int64_t with_noise = std::ssize(asked.mode == Mode::noise ? contract.units : contract.with_noise);
+  const std::int64_t all = std::ssize(contract.with_noise) + std::ssize(contract.units) + of_noise * with_noise;
   if (done <= 0 || done > all) {
     return "; " + std::string(way_out(file));
   }
@@ -385,12 +383,10 @@ std::vector<double> of_units(const Contract& contract, std::size_t t, const std:
   return values;
 }
 
-// One by the seed, then the first and the last: kernels often go wrong at borders, and there may be time for few.
-std::vector<std::int64_t> most_telling_first(std::vector<std::int64_t> units, std::uint64_t seed) {
+// The first and the last before the others: kernels often go wrong at borders, and there may be no time for all.
+std::vector<std::int64_t> borders_first(std::vector<std::int64_t> units) {
   if (units.size() > 2) {
     std::rotate(units.begin() + 1, units.end() - 1, units.end());
-    const auto chosen = units.begin() + static_cast<std::ptrdiff_t>(seed % units.size());
-    std::rotate(units.begin(), chosen, chosen + 1);
   }
   return units;
 }
@@ -402,7 +398,7 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   const std::vector<std::int64_t> all = all_units(contract);
   const std::vector<std::int64_t>& units = question.units.empty() ? all : question.units;
   const bool estimates = question.mode == Mode::expected;
-  contract.with_noise = estimates ? most_telling_first(units, question.first_seed) : std::vector<std::int64_t>();
+  contract.with_noise = estimates ? borders_first(units) : std::vector<std::int64_t>();
   if (!estimates) {
     contract.units = question.whole ? all : units;
   } else if (question.whole) {
@@ -418,7 +414,7 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   Header header{.mode = question.mode,
                 .threads = question.threads,
                 .samples = kNoiseSamples,
-                .enough_s = estimates ? question.enough_s : 0,
+                .enough_s = estimates && question.of_units ? options_.units_s : 0,
                 .seed = question.seed,
                 .chosen = question.chosen,
                 .allows_not_finite = holds_special_values(file_) ? 1 : 0};

@@ -24,12 +24,6 @@ constexpr std::size_t kPartOfMemory = 8;  // at most this part of it, for either
 constexpr std::int64_t kLarge = std::int64_t{64} << 20;
 constexpr std::int64_t kSharing = 16;  // experiments
 
-constexpr double kDecidingS = 150;  // for what would else be called wrong
-
-double enough_s(Purpose purpose) {
-  return purpose == Purpose::gate ? 3 : 1;
-}
-
 std::string key_of(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime) {
   return fmt::format("{} {} {} {} {} {}", family.name, regime, seed, workload.repeated_axis, workload.distinct,
                      describe_axes(workload.axes));
@@ -50,18 +44,17 @@ std::size_t size_of(const CheckedInputs& checked) {
 }  // namespace
 
 CheckedInputs::CheckedInputs(const Family& family, const Workload& workload, std::uint64_t seed,
-                             const std::string& regime, int threads, Purpose purpose)
-    : CheckedInputs(family, stored_inputs(family, workload, seed, regime, threads), threads, purpose) {}
+                             const std::string& regime, int threads)
+    : CheckedInputs(family, stored_inputs(family, workload, seed, regime, threads), threads) {}
 
-CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads, Purpose purpose)
-    : inputs(std::move(given)), family_(family), threads_(threads), purpose_(purpose) {
+CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads)
+    : inputs(std::move(given)), family_(family), threads_(threads) {
   inputs.values.clear();
 }
 
 const Expected& CheckedInputs::expected() const {
   std::call_once(once_, [this] {
-    expected_ = expect(family_, inputs, checked_units(family_, inputs.axes, inputs.seed), threads_, nullptr,
-                       enough_s(purpose_));
+    expected_ = expect(family_, inputs, checked_units(family_, inputs.axes, inputs.seed), threads_);
   });
   return expected_;
 }
@@ -74,7 +67,7 @@ void CheckedInputs::compute_whole() const {
     }
     try {
       TensorMap whole;
-      std::call_once(once_, [&] { expected_ = expect(family_, inputs, units, threads_, &whole, enough_s(purpose_)); });
+      std::call_once(once_, [&] { expected_ = expect(family_, inputs, units, threads_, &whole); });
       if (whole.empty()) {
         whole = family_.reference(inputs.axes, values_of(family_, inputs, threads_), {}, threads_);
       }
@@ -102,8 +95,8 @@ std::shared_ptr<const Expected> CheckedInputs::expected_of(const std::vector<std
   if (!std::ranges::includes(known, units)) {
     std::vector<std::int64_t> all;
     std::ranges::set_union(known, units, std::back_inserter(all));
-    decided_ = std::make_shared<const Expected>(
-        expect(family_, inputs, all.size() > kMostKept ? units : all, threads_, nullptr, kDecidingS));
+    decided_ =
+        std::make_shared<const Expected>(expect(family_, inputs, all.size() > kMostKept ? units : all, threads_));
   }
   return decided_;
 }
@@ -167,7 +160,7 @@ InputStore::InputStore()
     : InputStore(std::min(kMostOfLarge, part_of_memory()), std::min(kMostOfSmall, part_of_memory())) {}
 
 CheckedPointer InputStore::get(const Family& family, const Workload& workload, std::uint64_t seed,
-                               const std::string& regime, int threads, Purpose purpose) {
+                               const std::string& regime, int threads) {
   const std::string key = key_of(family, workload, seed, regime);
   {
     const std::lock_guard lock(mutex_);
@@ -177,7 +170,7 @@ CheckedPointer InputStore::get(const Family& family, const Workload& workload, s
       }
     }
   }
-  const auto checked = std::make_shared<const CheckedInputs>(family, workload, seed, regime, threads, purpose);
+  const auto checked = std::make_shared<const CheckedInputs>(family, workload, seed, regime, threads);
   const std::lock_guard lock(mutex_);
   const std::size_t bytes = size_of(*checked);
   Shelf& shelf = bytes >= static_cast<std::size_t>(kLarge) ? large_ : small_;

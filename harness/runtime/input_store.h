@@ -32,20 +32,13 @@ struct Witness {
   Witness(std::string whose, OutputViews where) : of(std::move(whose)), outputs(std::move(where)) {}
 };
 
-// What the reference of a set of inputs is needed for, which decides how long it may take: a unit and four samples of
-// its noise at the least.
-enum class Purpose : std::uint8_t {
-  gate,  // that ends an experiment
-  look   // at one of many calls, all of which are held against calls of another arm too
-};
-
 // One set of inputs with the outputs of a correct call. The doubles from which it was made are freed. May be used from
 // several threads.
 class CheckedInputs {
  public:
   CheckedInputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
-                int threads, Purpose purpose = Purpose::gate);
-  CheckedInputs(const Family& family, InputSet given, int threads, Purpose purpose = Purpose::gate);
+                int threads);
+  CheckedInputs(const Family& family, InputSet given, int threads);
   InputSet inputs;
   // Of the drawn units. Computed when it is asked for first.
   const Expected& expected() const;
@@ -62,7 +55,6 @@ class CheckedInputs {
  private:
   const Family& family_;
   int threads_;
-  Purpose purpose_;
   mutable std::once_flag once_;
   mutable Expected expected_;
   mutable std::once_flag whole_once_;
@@ -95,7 +87,7 @@ class InputStore {
       : large_{.most = most_of_large}, small_{.most = most_of_small} {}
   // Made on the first request. `regime` is one of the family's. May be called from several threads.
   CheckedPointer get(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
-                     int threads, Purpose purpose = Purpose::gate);
+                     int threads);
 
  private:
   struct Entry {

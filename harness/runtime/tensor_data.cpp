@@ -331,13 +331,14 @@ bool may_leave_out(const Family& family, const std::string& regime) {
 
 namespace {
 
-ExpectedValues expected_values(const Family& family, const InputSet& inputs, const Asked& asked) {
+ExpectedValues expected_values(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units,
+                               bool whole, int threads) {
   TensorBytes put_together;
   StoredTensors stored(inputs.bytes.begin(), inputs.bytes.end());
   for (const auto& [name, runs] : inputs.runs) {
     stored[name] = put_together[name] = gathered(runs);
   }
-  return family.expected(inputs.drawn_axes, stored, asked);
+  return family.expected(inputs.drawn_axes, stored, units, whole, threads);
 }
 
 // Keeps those units that were computed.
@@ -360,7 +361,7 @@ void leave_out_others(Expected& expected, std::vector<std::int64_t>& drawn, cons
 }  // namespace
 
 Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads,
-                TensorMap* whole, double enough_s) {
+                TensorMap* whole) {
   std::vector<std::int64_t> drawn;
   for (std::int64_t i = 0; i < (units.empty() ? family.unit_count(inputs.axes) : std::ssize(units)); ++i) {
     drawn.push_back(drawn_unit(family, inputs, units.empty() ? i : units[static_cast<std::size_t>(i)]));
@@ -370,12 +371,7 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
       units.empty() ? units : std::vector<std::int64_t>(distinct.begin(), distinct.end());
   Expected expected{.units = units, .reference = {}, .noise = {}, .random = {}};
   if (family.expected && !family.alternatives) {
-    ExpectedValues values = expected_values(family, inputs,
-                                            {.units = computed,
-                                             .whole = whole != nullptr,
-                                             .threads = threads,
-                                             .enough_s = enough_s,
-                                             .seed = derive_seed(inputs.seed, "first unit")});
+    ExpectedValues values = expected_values(family, inputs, computed, whole != nullptr, threads);
     if (values.units != drawn) {
       leave_out_others(expected, drawn, values.units);
       values.reference = gather_units(family, inputs, drawn, values.reference, threads, &values.units);

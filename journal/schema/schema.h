@@ -19,8 +19,8 @@ bool is_complete(Database& database);
 // Brings a file to that in one transaction.
 void create_or_upgrade(Database& database);
 
-// The first journals of version 20 lack the tables wrong_case, scanned and profiled_launch: for who only reads one, they
-// are empty.
+// The first journals of version 20 lack the tables wrong_case, scanned and profiled_launch: for who only reads one,
+// they are empty.
 void complete_for_reading(Database& database);
 
 // Makes every table refuse UPDATE and DELETE, by triggers.

@@ -282,27 +282,19 @@ struct Errors {
   std::vector<std::vector<double>> samples;  // each error of a sample, at the first places
 };
 
-// When a request was made, and how much of it runs side by side.
-struct Pace {
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  double enough_s = 0;
-  std::int64_t at_once = 1;  // samples of a unit
-  bool is_enough() const {
-    return enough_s > 0 && std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > enough_s;
-  }
-};
-
-// Of all samples, or of those that there is time for.
+// Several samples at a time where there are fewer units than threads.
 inline Errors sampled_errors(Request& request, const Version& noisy, std::int64_t unit, const Part& part,
-                             const Arguments& given, const std::vector<Place>& places, const Pace& pace) {
+                             const Arguments& given, const std::vector<Place>& places) {
   constexpr std::size_t kKept = 1 << 15;  // enough to tell whether they are independent
   Errors errors{.squares = std::vector<double>(places.size()), .samples = {}};
-  for (std::int64_t first = 0; first < request.header().samples && (first < kFewestSamples || !pace.is_enough());
-       first += pace.at_once) {
+  const Contract& contract = request.contract();
+  const std::int64_t units = std::ssize(contract.with_noise.empty() ? contract.units : contract.with_noise);
+  const std::int64_t at_once = std::max<std::int64_t>(1, request.header().threads / units);
+  for (std::int64_t first = 0; first < request.header().samples; first += at_once) {
     std::vector<std::vector<double>> samples(
-        static_cast<std::size_t>(std::min(pace.at_once, request.header().samples - first)));
+        static_cast<std::size_t>(std::min(at_once, request.header().samples - first)));
     std::vector<std::exception_ptr> thrown(samples.size());
-    for_each_index(samples.size(), static_cast<int>(pace.at_once), [&, own_draws = draws](std::size_t i) {
+    for_each_index(samples.size(), static_cast<int>(at_once), [&, own_draws = draws](std::size_t i) {
       draws = own_draws;
       random_state = derive_seed(request.header().seed, "sample", static_cast<std::uint64_t>(first) + i) ^
                      mix64(static_cast<std::uint64_t>(unit));
@@ -369,43 +361,17 @@ inline void widen_common_errors(const Contract& contract, const std::vector<Plac
   }
 }
 
-// A few samples may by chance all be near the expected value: the noise of an element is then at least the root mean
-// square of that of the elements around it.
-inline void pool_neighbours(const std::vector<Place>& places) {
-  constexpr std::size_t kAround = 64;
-  for (std::size_t first = 0, next = 0; first < places.size(); first = next) {
-    double squares = 0;
-    std::int64_t count = 0;
-    for (next = first; next < std::min(places.size(), first + kAround) && places[next].tensor == places[first].tensor;
-         ++next) {
-      if (const double noise = *places[next].value; noise > 0 && std::isfinite(noise)) {
-        squares += noise * noise;
-        ++count;
-      }
-    }
-    for (std::size_t i = first; i < next; ++i) {
-      if (double& noise = *places[i].value; noise > 0) {
-        noise = std::max(noise, std::sqrt(squares / static_cast<double>(count)));
-      }
-    }
-  }
-}
-
 // The root mean square of what the samples are off from the values in the output arrays, which are the expected ones.
 // Rounding at random does not see that sums of equal terms are all rounded one way; half the error of the honest
 // version, where that is more, does. An integer that a sample or the honest version decides otherwise gets infinity, as
 // it may be either.
 inline void estimate_noise(Request& request, const Version& noisy, const Version& honest, std::int64_t unit,
-                           const Part& part, const Pace& pace) {
+                           const Part& part) {
   const Arguments given = arguments_of(request, part);
   const std::vector<Place> places = places_of(request, part);
-  const Errors errors = sampled_errors(request, noisy, unit, part, given, places, pace);
-  const auto samples = std::ssize(errors.samples);
+  const Errors errors = sampled_errors(request, noisy, unit, part, given, places);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    *places[i].value = std::sqrt(errors.squares[i] / static_cast<double>(samples));
-  }
-  if (samples < request.header().samples) {
-    pool_neighbours(places);
+    *places[i].value = std::sqrt(errors.squares[i] / static_cast<double>(request.header().samples));
   }
   widen_common_errors(request.contract(), places, errors);
   if (perturbed_alone[0] != '\0') {
@@ -422,29 +388,27 @@ inline void estimate_noise(Request& request, const Version& noisy, const Version
   }
 }
 
-// The reference of all units, and the noise around it of those that are asked for it: of the first one with its samples
-// side by side, then of the others, as many as are begun in time.
+// The reference of all units, and the noise around it of those that are asked for it. After `enough_s` no more of these
+// are begun than the fewest, and after a small part of that no more than many.
 inline void expect(Request& request, const Version& exact, const Version& noisy, const Version& honest) {
+  const auto start = std::chrono::steady_clock::now();
   Header& header = request.header();
   const std::vector<std::int64_t>& units = request.contract().with_noise;
   std::atomic<std::int64_t> left_out = std::ssize(units);  // the first one that is
-  Pace pace{.enough_s = header.enough_s, .at_once = header.threads};
-  const auto expect_unit = [&](std::int64_t unit, const Part& part) {
+  for_each_requested_unit(request, units, [&](std::int64_t unit, const Part& part) {
     const std::int64_t number = std::ranges::find(units, unit) - units.begin();
-    if (number > 0 && pace.is_enough()) {
+    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - start;
+    const double enough_s = number >= kManyUnits ? header.enough_s / kOfManyUnits : header.enough_s;
+    if (header.enough_s > 0 && since.count() > enough_s && number >= kFewestUnits) {
       for (std::int64_t first = left_out; number < first && !left_out.compare_exchange_weak(first, number);) {
       }
       return;
     }
     keep(request, part, run(request, exact, arguments_of(request, part)));
     if (header.answer.status == Status::unfinished) {
-      estimate_noise(request, noisy, honest, unit, part, pace);
+      estimate_noise(request, noisy, honest, unit, part);
     }
-  };
-  const auto others = units.begin() + std::min<std::ptrdiff_t>(1, std::ssize(units));
-  for_each_requested_unit(request, {units.begin(), others}, expect_unit);
-  pace.at_once = std::max<std::int64_t>(1, header.threads / std::max<std::int64_t>(1, units.end() - others));
-  for_each_requested_unit(request, {others, units.end()}, expect_unit);
+  });
   header.answer.with_noise = left_out;
   if (header.answer.status == Status::unfinished) {
     compute(request, exact);
@@ -582,9 +546,7 @@ inline void answer(Request& request) {
     case Mode::noise:
       perturbed_alone = request.header().alone;
       return for_each_requested_unit(request, request.contract().units, [&](std::int64_t unit, const Part& part) {
-        const std::int64_t at_once = request.header().threads / std::ssize(request.contract().units);
-        estimate_noise(request, needed(program.noisy), needed(program.honest), unit, part,
-                       {.at_once = std::max<std::int64_t>(1, at_once)});
+        estimate_noise(request, needed(program.noisy), needed(program.honest), unit, part);
       });
     case Mode::expected:
       return expect(request, needed(program.exact), needed(program.noisy), needed(program.honest));

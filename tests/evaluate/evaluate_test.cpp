@@ -328,25 +328,6 @@ TEST_F(EvaluateTest, ASentinelTakesFourteenRoundsOfIdenticalCodeAndShowsEachBuil
   EXPECT_GT(sentinel.check.sd, 0);
 }
 
-TEST_F(EvaluateTest, ASentinelWhoseRoundsWouldTakeLongIsOfASmallWorkload) {
-  plan.preset.sentinel_s = 0;
-  plan.workloads = {find_workload(copy.family(), "n1m")};
-  const SentinelResult sentinel = run_sentinel(copy.runtime(), {"copy/once", {}}, plan, 0, {}, silent);
-  const Workload* const smaller = find_workload(copy.family(), sentinel.smaller_workload);
-  ASSERT_NE(smaller, nullptr);
-  EXPECT_TRUE(is_small(*smaller));
-  EXPECT_EQ(sentinel.rounds.front().workloads.front().workload, smaller->name);
-  EXPECT_EQ(preset_after(sentinel, LayoutControl::redrawn).name, "extended");
-}
-
-TEST_F(EvaluateTest, RegimesThatWouldTakeLongAreLeftOutAndCounted) {
-  plan.regimes_s = 0;
-  const Experiment experiment = evaluate_candidate("copy/once", "copy/sixteen_times");
-  EXPECT_EQ(experiment.judgement->verdict, Verdict::accepted) << experiment.judgement->sentence;
-  ASSERT_EQ(experiment.gates.back().gate, "regimes");
-  expect_contains(experiment.gates.back().evidence, "cases, drawn by lot; they took ");
-}
-
 TEST_F(EvaluateTest, ACertificateTakesThirtyEightRoundsAgainstTheBaseline) {
   const CertificationResult result =
       run_certification(copy.runtime(), {"copy/once", {}}, {"copy/sixteen_times", {}}, 0.1, plan, 0, silent);

@@ -10,7 +10,8 @@
 // apo:output    y f32[batch,channels,size-extent+1,size-extent+1]
 // apo:workload  b2_c16_s32_e4 small batch=2 channels=16 size=32 extent=4
 template <class Real>
-void reference(int64_t batch, int64_t channels, int64_t size, int64_t extent, const Real* x, const Real* filters, Real* y) {
+void reference(int64_t batch, int64_t channels, int64_t size, int64_t extent, const Real* x, const Real* filters,
+               Real* y) {
   const int64_t out = size - extent + 1, terms = channels * extent * extent;
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t c = 0; c < channels; ++c)

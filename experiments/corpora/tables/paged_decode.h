@@ -17,8 +17,8 @@ inline void fill_seq_lens(int64_t batch, int64_t, int64_t, int64_t, int64_t list
     lengths[b] = 16 * listed - random.below(16);
 }
 template <class Real>
-void reference(int64_t batch, int64_t heads, int64_t dim, int64_t, int64_t listed, const Real* query, const Real* kv_cache,
-               const int64_t* block_table, const int64_t* seq_lens, Real* out) {
+void reference(int64_t batch, int64_t heads, int64_t dim, int64_t, int64_t listed, const Real* query,
+               const Real* kv_cache, const int64_t* block_table, const int64_t* seq_lens, Real* out) {
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t h = 0; h < heads; ++h, query += dim, out += dim) {
       const auto token = [&](int64_t t) {
@@ -34,6 +34,8 @@ void reference(int64_t batch, int64_t heads, int64_t dim, int64_t, int64_t liste
       }
       const Real total = sum<Real>(seq_lens[b], [&](int64_t t) { return exp(scores[t] - largest); });
       for (int64_t d = 0; d < dim; ++d)
-        out[d] = sum<Real>(seq_lens[b], [&](int64_t t) { return approximate<8>(exp(scores[t] - largest)) * token(t)[dim + d]; }) / total;
+        out[d] = sum<Real>(seq_lens[b],
+                           [&](int64_t t) { return approximate<8>(exp(scores[t] - largest)) * token(t)[dim + d]; }) /
+                 total;
     }
 }

@@ -13,8 +13,8 @@
 // apo:tolerance rtol=1e-2 atol=1e-2 because weights may be rounded to bf16: 1e-2 is a seventieth of a typical output
 // apo:workload  m16_n256_k512 small M=16 N=256 K=512
 template <class Real>
-void reference(int64_t M, int64_t N, int64_t K, const Real* x, const int64_t* w_q, const Real* scales, const Real* zeros,
-               Real* y) {
+void reference(int64_t M, int64_t N, int64_t K, const Real* x, const int64_t* w_q, const Real* scales,
+               const Real* zeros, Real* y) {
   for (int64_t m = 0; m < M; ++m)
     for (int64_t n = 0; n < N; ++n)
       y[m * N + n] = sum<Real>(K, [&](int64_t k) {

@@ -21,11 +21,9 @@ struct Sample {
   bool operator==(const Sample&) const = default;
 };
 
-inline constexpr std::size_t kSamplesOfPair = 2;
-
-// Two samples of each slot, in coin order; where calls are long, one of each.
+// Two samples of each slot, in coin order.
 struct Block {
-  std::vector<Sample> samples;  // 4 or kSamplesOfPair
+  std::vector<Sample> samples;  // 4
   bool operator==(const Block&) const = default;
 };
 

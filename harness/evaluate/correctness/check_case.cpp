@@ -211,8 +211,7 @@ std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase&
     const std::uint64_t own =
         one.known_seed != 0 ? one.known_seed : derive_seed(one.seed != 0 ? one.seed : seed, one.workload, i);
     try {
-      prepared.push_back(
-          runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads, one.purpose));
+      prepared.push_back(runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads));
     } catch (const NothingToCompare& error) {
       std::vector<std::string> left_out;  // said by run_calls
       leave_out(*runtime.family, one, i, error, left_out);

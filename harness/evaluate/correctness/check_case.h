@@ -73,7 +73,6 @@ struct CheckCase {
   // Target cuda: the GPU repeats the inputs, and only finds whether the outputs repeat too. Memory of the host has to
   // hold what was drawn alone.
   bool repeats_on_device = false;
-  Purpose purpose = Purpose::gate;
   // The axes of the inputs that the host holds.
   Axes held_axes() const {
     Axes held = axes;

@@ -31,9 +31,7 @@ std::set<std::string> workload_names(const Round& round) {
 int sample_count(const Round& round) {
   std::size_t count = 0;
   for (const RoundWorkload& workload : round.workloads) {
-    for (const Block& block : workload.blocks) {
-      count += block.samples.size();
-    }
+    count += 4 * workload.blocks.size();
   }
   return static_cast<int>(round.commands ? round.commands->runs.size() : count);
 }
@@ -108,10 +106,8 @@ void Judge::check(const Round& round) const {
     throw UserError(place + " did not measure the workloads of this comparison, once each");
   }
   const bool of_windows = round.environment.empty_window_ns.has_value();
+  const int fewest = of_windows ? plan_.preset.window_blocks_min : plan_.preset.blocks_min;
   for (const RoundWorkload& workload : round.workloads) {
-    const bool is_pair =
-        of_windows && workload.blocks.size() == 1 && workload.blocks.front().samples.size() == kSamplesOfPair;
-    const int fewest = is_pair ? 1 : of_windows ? plan_.preset.window_blocks_min : plan_.preset.blocks_min;
     if (static_cast<int>(workload.blocks.size()) < fewest) {
       throw UserError(fmt::format("{} has {} blocks of workload '{}', fewer than {}", place, workload.blocks.size(),
                                   workload.workload, fewest));
@@ -216,7 +212,7 @@ Judgement Judge::judgement() const {
                       .preset = preset.name,
                       .cache_policy = plan_.cache_policy,
                       .rule_version = std::string(kRuleVersion),
-                      .minimum_claim = decision_.minimum_claim()};
+                      .minimum_claim = preset.minimum_claim};
   for (const Round& round : rounds_) {
     judgement.samples += sample_count(round);
     judgement.seconds += round.seconds;

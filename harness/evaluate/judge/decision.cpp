@@ -92,16 +92,11 @@ void Decision::conclude() {
   const double estimate = averages.hodges_lehmann();
   if (!(averages.lower(confirm_alpha_) > 0) || !(estimate >= profile_.margin)) {
     finish(Verdict::reverted, Reason::confirm_failed);
-  } else if (estimate < minimum_claim()) {
+  } else if (estimate < profile_.minimum_claim) {
     finish(Verdict::inconclusive, Reason::noisy);
   } else {
     finish(Verdict::accepted, Reason::faster);
   }
-}
-
-double Decision::minimum_claim() const {
-  const bool by_search = profile_.claims_by_search && search_.size() > 1;
-  return std::max(profile_.minimum_claim, by_search ? smallest_claim(standard_deviation(search_)) : 0);
 }
 
 void Decision::finish(Verdict verdict, Reason reason) {

@@ -102,10 +102,6 @@ JudgePreset preset_named(std::string_view name) {
                   did_you_mean(name, names) + " known: " + join(names, ", "));
 }
 
-double smallest_claim(double sd) {
-  return sd > kExtendedSd ? 0.0025 + 0.85 * sd : 0;
-}
-
 JudgePreset choose_preset(double sentinel_sd, LayoutControl layout) {
   if (!std::isfinite(sentinel_sd) || sentinel_sd < 0) {
     throw UserError("the sentinel's standard deviation is not a number >= 0", "run the sentinel again: apo selftest");
@@ -118,17 +114,10 @@ JudgePreset choose_preset(double sentinel_sd, LayoutControl layout) {
     preset = precise_preset();
   }
   preset.note = "identical code differs by sd " + percent(sentinel_sd) + " a round here";
-  preset.minimum_claim = smallest_claim(sentinel_sd);
-  if (preset.minimum_claim > 0) {
+  if (sentinel_sd > kExtendedSd) {
+    preset.minimum_claim = 0.0025 + 0.85 * sentinel_sd;
     preset.note += ": refuse claims below " + percent(preset.minimum_claim);
   }
-  return preset;
-}
-
-JudgePreset choose_preset_of_smaller(double sentinel_sd, LayoutControl layout) {
-  JudgePreset preset = choose_preset(std::max(sentinel_sd, std::nextafter(kStandardSd, 1)), layout);
-  preset.claims_by_search = true;
-  preset.note = "identical code differs by sd " + percent(sentinel_sd) + " a round here on a smaller workload";
   return preset;
 }
 

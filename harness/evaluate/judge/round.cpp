@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
-#include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/hash.h"
@@ -46,31 +45,13 @@ double total_seconds(const std::vector<Block>& blocks) {
   return sum * 1e-9;
 }
 
-constexpr const char* kNotOrdered = "a block is not four samples in the order 0110 or 1001, nor two of different slots";
-
 bool is_ordered(const Block& block) {
-  const std::vector<Sample>& samples = block.samples;
-  if (samples.size() != 4 && samples.size() != kSamplesOfPair) {
+  if (block.samples.size() != 4) {
     return false;
   }
-  const int first = samples[0].slot;
-  return (first == 0 || first == 1) && samples[1].slot == 1 - first &&
-         (samples.size() == kSamplesOfPair || (samples[2].slot == 1 - first && samples[3].slot == first));
-}
-
-// The best sample of the slot that began, and of the other one. Throws where the block is damaged.
-std::pair<double, double> best_of_slots(const Block& block) {
-  if (!is_ordered(block)) {
-    damaged(kNotOrdered);
-  }
-  block_ns(block);  // refuses what is not a time
-  auto outer = static_cast<double>(block.samples.front().ns);
-  auto inner = static_cast<double>(block.samples[1].ns);
-  for (const Sample& sample : block.samples) {
-    double& best = sample.slot == block.samples.front().slot ? outer : inner;
-    best = std::min(best, static_cast<double>(sample.ns));
-  }
-  return {outer, inner};
+  const int first = block.samples[0].slot;
+  return (first == 0 || first == 1) && block.samples[1].slot == 1 - first && block.samples[2].slot == 1 - first &&
+         block.samples[3].slot == first;
 }
 
 double reading(const std::optional<double>& value, double otherwise) {
@@ -241,8 +222,14 @@ std::string void_reason(const Round& round, std::span<const double> earlier_seco
 }
 
 double block_contrast(const Block& block, bool candidate_in_slot0) {
-  const auto [outer, inner] = best_of_slots(block);
-  const bool candidate_outside = (block.samples.front().slot == 0) == candidate_in_slot0;
+  if (!is_ordered(block)) {
+    damaged("a block is not four samples in the order 0110 or 1001");
+  }
+  block_ns(block);  // refuses what is not a time
+  const int first = block.samples[0].slot;
+  const auto outer = static_cast<double>(std::min(block.samples[0].ns, block.samples[3].ns));
+  const auto inner = static_cast<double>(std::min(block.samples[1].ns, block.samples[2].ns));
+  const bool candidate_outside = (first == 0) == candidate_in_slot0;
   return candidate_outside ? std::log(inner) - std::log(outer) : std::log(outer) - std::log(inner);
 }
 
@@ -250,7 +237,12 @@ TypicalCalls typical_calls(const RoundWorkload& workload, bool candidate_in_slot
   std::vector<double> incumbent;
   std::vector<double> candidate;
   for (const Block& block : workload.blocks) {
-    const auto [outer, inner] = best_of_slots(block);
+    if (!is_ordered(block)) {
+      damaged("a block is not four samples in the order 0110 or 1001");
+    }
+    block_ns(block);  // refuses what is not a time
+    const auto outer = static_cast<double>(std::min(block.samples[0].ns, block.samples[3].ns));
+    const auto inner = static_cast<double>(std::min(block.samples[1].ns, block.samples[2].ns));
     const bool candidate_outside = (block.samples[0].slot == 0) == candidate_in_slot0;
     candidate.push_back(std::log((candidate_outside ? outer : inner) / workload.repetitions));
     incumbent.push_back(std::log((candidate_outside ? inner : outer) / workload.repetitions));

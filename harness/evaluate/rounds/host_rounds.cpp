@@ -56,7 +56,11 @@ Result<WindowPlan> HostRounds::choose_plan(const TimedWorkload& workload, const 
   all_cpus.one_cpu = false;
   HostSession session(runtime_, workload, draw, cache_, all_cpus);
   const auto ready = session.prepare(derive_seed(draw.layout_seed, "more inputs"));
-  return ready ? session.choose_long_plan(preset_, plan) : Result<WindowPlan>(ready.failure());
+  const auto several = ready ? session.uses_several_cpus() : Result<bool>(ready.failure());
+  if (!several) {
+    return several.failure();
+  }
+  return *several ? all_cpus : plan;
 }
 
 std::vector<WindowPlan> HostRounds::plans() const {
@@ -95,10 +99,10 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
   HostSession& session = **opened;
   RoundWorkload result{.workload = workloads_[which].name, .repetitions = plans_[which]->calls};
   const std::uint64_t look_seed = derive_seed(round.seed, "verification", which);  // which no process ever gets
-  for (int index = plans_[which]->is_pair ? 0 : -1; index < plans_[which]->blocks; ++index) {
+  for (int index = -1; index < plans_[which]->blocks; ++index) {
     const BlockKind kind = index < 0 ? BlockKind::warmup : BlockKind::timed;
     Random random(derive_seed(look_seed, "pair", static_cast<std::uint64_t>(index + 1)));
-    const int held_pair = index < 0 ? -1 : !plans_[which]->is_pair && random.coin() ? 1 : 0;
+    const int held_pair = index < 0 ? -1 : random.coin() ? 1 : 0;
     auto block = session.block(kind, order_seed, static_cast<int>(which), std::max(0, index), held_pair);
     if (!block) {
       return block.failure();
@@ -113,12 +117,10 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
   }
   round.environment.empty_window_ns = session.empty_window_ns();
   round.environment.several_cpus = round.environment.several_cpus.value_or(false) || !plans_[which]->one_cpu;
-  const bool is_last = age_ + 1 == options_.rounds_per_process;
-  if (auto finished = is_last ? session.finish() : Result<Done>(Done{}); !finished) {
-    return finished.failure();
-  }
-  round.environment.start_wait_s = round.environment.start_wait_s.value_or(0) + session.take_looking_s();
-  if (is_last) {
+  if (age_ + 1 == options_.rounds_per_process) {
+    if (auto finished = session.finish(); !finished) {
+      return finished.failure();
+    }
     session_.reset();
   }
   return result;

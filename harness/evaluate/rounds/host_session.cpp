@@ -28,9 +28,7 @@ constexpr int kMostCalls = 512;                                   // their input
 constexpr int kEmptyWindows = 6;
 constexpr std::size_t kPlanWindows = 3;
 constexpr std::size_t kCpuWindows = 12;
-constexpr double kCpuWindowsNs = 20e6;     // of so many together fewer are enough
-constexpr double kVeryLongCallNs = 100e6;  // noise is a small part of it
-constexpr int kWindowsOfBlock = 4;
+constexpr double kCpuWindowsNs = 20e6;    // of so many together fewer are enough
 constexpr double kMoreThanOneCpu = 1.25;  // CPU time by wall time
 // What a virtual machine's account of a window's CPU time may be off.
 constexpr double kCpuErrorNs = 75e3;
@@ -188,15 +186,11 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
       }
       window_s = std::min(window_s, seconds_since(begin));
       plan_.call_ns = std::min(plan_.call_ns, static_cast<double>(times->ns) / plan_.calls);
-      if (plan_.call_ns > kVeryLongCallNs) {
-        break;
-      }
     }
     const int calls = calls_in_window(preset.window_s, 1e-9 * plan_.call_ns, bytes, cache_);
     const bool grows = calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
     plan_.calls = calls;
     plan_.blocks = blocks_in_round(preset, window_s, calls * bytes);
-    plan_.round_s = kWindowsOfBlock * (1 + plan_.blocks) * window_s;
     if (!grows) {
       return plan_;
     }
@@ -208,14 +202,10 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
   }
 }
 
-Result<WindowPlan> HostSession::choose_long_plan(const JudgePreset& preset, WindowPlan on_one_cpu) {
-  WindowPlan plan = on_one_cpu;
-  double pair_s = 0;
-  double quicker_ns = INFINITY;
+Result<bool> HostSession::uses_several_cpus() {
   for (const int slot : {0, 1}) {
     std::vector<WindowTimes> windows;
-    double ns = 0;
-    while (windows.size() < kCpuWindows && ns < kCpuWindowsNs) {
+    for (double ns = 0; windows.size() < kPlanWindows || (windows.size() < kCpuWindows && ns < kCpuWindowsNs);) {
       const auto times = window(slot, Look::nothing);
       if (!times) {
         return times.failure();
@@ -223,22 +213,11 @@ Result<WindowPlan> HostSession::choose_long_plan(const JudgePreset& preset, Wind
       windows.push_back(*times);
       ns += static_cast<double>(times->ns);
     }
-    if (plan.one_cpu && uses_several_cpus(windows)) {
-      plan.one_cpu = false;
-      plan.calls = 1;
+    if (apo::uses_several_cpus(windows)) {
+      return true;
     }
-    const double call_ns = ns / static_cast<double>(windows.size());
-    quicker_ns = std::min(quicker_ns, call_ns);
-    pair_s += 1e-9 * call_ns;
   }
-  if (kWindowsOfBlock / 2 * (1 + preset.window_blocks_min) * pair_s > preset.window_round_s) {
-    plan.calls = 1;
-    plan.blocks = 1;
-    plan.is_pair = true;
-    plan.call_ns = quicker_ns;
-    plan.round_s = pair_s;
-  }
-  return plan;
+  return false;
 }
 
 std::vector<std::size_t> HostSession::next_inputs(Slot& slot) {
@@ -300,10 +279,8 @@ std::optional<Failure> HostSession::verify(int slot, const std::vector<std::size
 
 std::optional<Failure> HostSession::verify_call(int slot, int call, const CheckedInputs& inputs, bool by_reference) {
   CallFindings findings;
-  const auto begin = std::chrono::steady_clock::now();
   auto wrong = by_reference ? arm(slot).inspect(call, inputs, whose(slot), findings)
                             : arm(slot).hold_all(call, inputs, whose(slot), timed_.pool.typical(), findings);
-  looking_s_ += seconds_since(begin);
   const std::optional<int> of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt;
   if (!of) {
     return std::nullopt;
@@ -321,10 +298,10 @@ std::unique_ptr<OnCpu> HostSession::beside_the_processes() const {
 
 Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index, int held_pair) {
   const StageRange range(kind == BlockKind::warmup ? "warm-up" : "timed");
-  const std::array<int, kWindowsOfBlock> slots = block_slots(order_seed, kind, which, index);
+  const std::array<int, 4> slots = block_slots(order_seed, kind, which, index);
   const auto beside = beside_the_processes();
   Block block;
-  for (std::size_t i = 0; i < (plan_.is_pair ? kSamplesOfPair : slots.size()); ++i) {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
     const bool is_held = i % 2 == 1 && static_cast<int>(i) / 2 == held_pair;
     const auto times = window(slots.at(i), !guard_is_on(Guard::timed_check) ? Look::nothing
                                            : is_held                        ? Look::other_arm
@@ -347,16 +324,14 @@ Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int w
 
 Result<Done> HostSession::finish() {
   for (const int slot : {0, 1}) {
-    if (timed_.other_regime != nullptr && (!plan_.is_pair || looked_at_)) {  // it doubles what a round of a pair takes
+    if (timed_.other_regime != nullptr) {
       std::vector<CheckedPointer> inputs = drawn(next_inputs(slots_.at(static_cast<std::size_t>(slot))));
       inputs.back() = timed_.other_regime;
       if (const auto times = arm(slot).window(inputs, cache_); !times) {
         return of_slot(times.failure(), slot);
       }
       CallFindings findings;
-      const auto begin = std::chrono::steady_clock::now();
       auto wrong = arm(slot).inspect(plan_.calls - 1, *timed_.other_regime, whose(slot), findings);
-      looking_s_ += seconds_since(begin);
       if (const auto of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt) {
         explain(*wrong, timed_.name, 0);
         wrong->evidence = fmt::format("call of {} on {} with '{}' inputs behind the timed ones: {}", label(*of),

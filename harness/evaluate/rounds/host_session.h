@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "harness/core/records/records.h"
@@ -24,12 +23,10 @@ struct WindowPlan {
   int calls = 1;  // in a window, each on inputs of its own
   // Else all of them and one call: with several, another CPU could work ahead on the next call's inputs.
   bool one_cpu = true;
-  int blocks = 2;        // in a round, behind one that warms up
-  bool is_pair = false;  // the round is one window of each arm and nothing else: calls are long
-  double call_ns = 0;    // of the quicker arm
-  double round_s = 0;    // about what the windows of a round take
+  int blocks = 2;      // in a round, behind one that warms up
+  double call_ns = 0;  // of the quicker arm
   // Returns the number of inputs with which no process sees one twice.
-  std::size_t inputs() const { return is_pair ? 1 : static_cast<std::size_t>(calls * (2 + 2 * blocks)); }
+  std::size_t inputs() const { return static_cast<std::size_t>(calls * (2 + 2 * blocks)); }
 };
 
 // How many calls fill a window of so many seconds, from the duration of one and the bytes of its tensors.
@@ -65,11 +62,10 @@ class HostSession {
   void begin_round(std::uint64_t inputs_seed);
   // Another layout in the same processes: code, tensors, and which arm has which slot.
   Result<Done> lay_out_again(const SessionDraw& draw);
-  // Chooses the plan for other sessions, of a CPU each; of a long call after one window.
+  // Chooses the plan for other sessions, of a CPU each.
   Result<WindowPlan> choose_plan(const JudgePreset& preset);
-  // Returns the plan for sessions whose windows have one call, as these do: of a CPU each unless either arm uses
-  // several, and of pairs where the fewest blocks would take long.
-  Result<WindowPlan> choose_long_plan(const JudgePreset& preset, WindowPlan on_one_cpu);
+  // Whether either arm does, in windows of one call.
+  Result<bool> uses_several_cpus();
 
   // Four windows, 0110 or 1001: the first two on the same inputs, and the last two. All outputs of the pair with the
   // number `held_pair` are held against each other; -1: of none. An input that the round looks at is compared with the
@@ -90,8 +86,6 @@ class HostSession {
   int pid(int slot) { return arm(slot).worker().pid(); }
   double start_seconds();
   double start_wait_s() const { return start_wait_s_; }
-  // How long looks at outputs took since the last call.
-  double take_looking_s() { return std::exchange(looking_s_, 0); }
   double empty_window_ns() const { return static_cast<double>(empty_.ns); }
 
  private:
@@ -123,7 +117,6 @@ class HostSession {
   std::uint64_t rounds_of_a_look_;
   std::optional<std::size_t> looked_at_;  // one of these, in some rounds
   double start_wait_s_ = 0;
-  double looking_s_ = 0;
   WindowTimes empty_ = kLongest;  // the least that a window of either process takes without a call
 };
 

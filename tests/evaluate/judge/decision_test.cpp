@@ -49,18 +49,6 @@ Decision decide(const std::vector<double>& search, const std::vector<double>& co
   return decision;
 }
 
-TEST(Decision, WhereTheNoiseWasNotKnownBeforeThatOfTheSearchLimitsTheClaim) {
-  JudgePreset preset = extended_preset();
-  const std::vector<double> search = spread(14, 0.05, 0.025);
-  const std::vector<double> confirmation(90, 0.02);  // below 0.25 % + 0.85 sd
-  EXPECT_EQ(decide(search, confirmation, preset).verdict(), Verdict::accepted);
-  preset.claims_by_search = true;
-  const Decision decision = decide(search, confirmation, preset);
-  EXPECT_EQ(decision.reason(), Reason::noisy);
-  EXPECT_NEAR(decision.minimum_claim(), 0.0025 + 0.85 * 0.025, 0.003);
-  EXPECT_EQ(decide(search, std::vector<double>(90, 0.05), preset).verdict(), Verdict::accepted);
-}
-
 // ---------------------------------------------------------------- the stages
 
 TEST(Decision, AsksForTheRoundsOfTheNextLookAndDecidesNothingBefore) {

@@ -1,7 +1,6 @@
 // tests/evaluate/judge/judge_simulation.cpp - prints the table of false accepts and power of the judge for every noise
 // model, or for the recorded rounds of each workload of journals, those of host code in windows.
-// Usage: judge_simulation [A/A trials = 4000] [power trials = 1000] [preset = standard] [seed = 1] [pairs | JOURNAL...]
-// pairs: a round is one call of each arm, of a second, as where calls are long.
+// Usage: judge_simulation [A/A trials = 4000] [power trials = 1000] [preset = standard] [seed = 1] [JOURNAL...]
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -90,18 +89,15 @@ int main(int count, char** values) try {
   const int power_trials = whole_number(arguments, 1, 1000);
   const apo::JudgePreset preset = apo::preset_named(arguments.size() > 2 ? arguments[2] : "standard");
   const auto seed = static_cast<std::uint64_t>(whole_number(arguments, 3, 1));
-  const bool of_pairs = arguments.size() == 5 && arguments[4] == "pairs";
   std::printf(
       "| noise | A/A accepted, 95 %% interval | kernel s | A/A ends * | +0.5 %% accepted | +1 %% accepted | kernel s | "
       "mean claim | +1 %% ends * | +2 %% accepted |\n|---|---|---|---|---|---|---|---|---|---|\n");
-  const std::vector<std::string> journals(
-      arguments.begin() + std::min<std::ptrdiff_t>(of_pairs ? 5 : 4, std::ssize(arguments)), arguments.end());
+  const std::vector<std::string> journals(arguments.begin() + std::min<std::ptrdiff_t>(4, std::ssize(arguments)),
+                                          arguments.end());
   for (const NoiseModel& model : journals.empty() ? apo::simulation::noise_models() : std::vector<NoiseModel>()) {
     print_row(
         model.name,
-        [&](double effect, int trials, std::uint64_t own) {
-          return run_trials(model, effect, preset, trials, own, {.blocks = of_pairs});
-        },
+        [&](double effect, int trials, std::uint64_t own) { return run_trials(model, effect, preset, trials, own); },
         null_trials, power_trials, seed);
   }
   for (const RecordedNoise& noise : apo::simulation::recorded_noise(journals)) {

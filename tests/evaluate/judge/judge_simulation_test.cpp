@@ -39,13 +39,6 @@ TEST_P(EveryModel, IdenticalCodeIsNeverAccepted) {
   EXPECT_FALSE(tally.reasons.contains(Reason::noisy));  // no model voids rounds
 }
 
-TEST_P(EveryModel, IdenticalCodeIsNeverAcceptedWhereARoundIsOneLongCallOfEachArm) {
-  JudgePreset preset = extended_preset();
-  preset.claims_by_search = true;
-  EXPECT_EQ(run_trials(GetParam(), 0.0, preset, kNullTrials, 1, {.blocks = true}).accepted, 0);
-  EXPECT_GE(run_trials(GetParam(), std::log(2.0), preset, 20, 3, {.blocks = true}).accepted, 19);
-}
-
 TEST_P(EveryModel, SlowerCodeIsNeverAccepted) {
   EXPECT_EQ(run_trials(GetParam(), -0.01, standard_preset(), 60, 2).accepted, 0);
 }

@@ -213,13 +213,6 @@ TEST(BlockContrast, ComparesTheFasterRunOfEachArm) {
   EXPECT_NEAR(block_contrast(block, true), -std::log(2.0), 1e-12);
 }
 
-TEST(BlockContrast, OfLongCallsThereIsOneOfEachArm) {
-  const Block pair{.samples = {{1, 100}, {0, 200}}};
-  EXPECT_NEAR(block_contrast(pair, false), std::log(2.0), 1e-12);
-  EXPECT_NEAR(block_contrast(pair, true), -std::log(2.0), 1e-12);
-  EXPECT_THROW(block_contrast({.samples = {{1, 100}, {1, 200}}}, true), UserError);
-}
-
 TEST(BlockContrast, WhatIsNoBlockIsRefused) {
   EXPECT_THROW(block_contrast({}, true), UserError);
   EXPECT_THROW(block_contrast({.samples = {{0, 5}, {1, 5}, {1, 5}}}, true), UserError);
@@ -291,14 +284,6 @@ TEST(SummariseRound, EmptyRoundsAreRefused) {
 }
 
 // ---------------------------------------------------------------- presets
-
-TEST(JudgePreset, OfASmallerWorkloadTheSpreadIsNotTakenForThatOfTheRounds) {
-  const JudgePreset preset = choose_preset_of_smaller(0.0003, LayoutControl::redrawn);
-  EXPECT_EQ(preset.name, "extended");
-  EXPECT_TRUE(preset.claims_by_search);
-  EXPECT_EQ(preset.minimum_claim, 0);
-  EXPECT_DOUBLE_EQ(choose_preset_of_smaller(0.04, LayoutControl::redrawn).minimum_claim, 0.0025 + 0.85 * 0.04);
-}
 
 TEST(JudgePreset, SentinelSpreadChoosesIt) {
   EXPECT_EQ(choose_preset(0.0003, LayoutControl::redrawn).name, "precise");

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <span>
 #include <stdexcept>
 
 #include "harness/evaluate/judge/decision.h"
@@ -14,16 +13,15 @@ namespace apo::simulation {
 namespace {
 
 constexpr double kCall_s = 2.5e-3;
-constexpr double kLongCall_s = 1;
 constexpr double kLaunchGap_s = 10e-6;
 
 double exponential(Random& random, double mean) {
   return -mean * std::log(random.uniform());
 }
 
-Block measure_block(World& world, std::span<const int> slots, bool candidate_in_slot0) {
+Block measure_block(World& world, const std::array<int, 4>& slots, bool candidate_in_slot0) {
   Block block;
-  block.samples.reserve(slots.size());
+  block.samples.reserve(4);
   for (const int slot : slots) {
     const Arm arm = (slot == 0) == candidate_in_slot0 ? Arm::candidate : Arm::incumbent;
     block.samples.push_back({.slot = slot, .ns = std::llround(1e9 * world.call(arm, slot))});
@@ -44,19 +42,14 @@ Round measure_round(World& world, const NextStep& step, const JudgePreset& prese
 
   world.start_process();
   RoundWorkload workload{.workload = "simulated"};
-  while (!without.blocks && !is_warm(workload.warmup, preset)) {
+  while (!is_warm(workload.warmup, preset)) {
     const auto order = slots(BlockKind::warmup, workload.warmup.size());
     workload.warmup.push_back(measure_block(world, order, round.candidate_in_slot0));
   }
-  const int blocks = without.blocks ? 1 : block_count(workload.warmup, preset);
+  const int blocks = block_count(workload.warmup, preset);
   while (static_cast<int>(workload.blocks.size()) < blocks) {
     const auto order = slots(BlockKind::timed, workload.blocks.size());
-    const std::span<const int> all(order);
-    workload.blocks.push_back(
-        measure_block(world, without.blocks ? all.first(kSamplesOfPair) : all, round.candidate_in_slot0));
-  }
-  if (without.blocks) {
-    round.environment.empty_window_ns = 0;  // of a host
+    workload.blocks.push_back(measure_block(world, order, round.candidate_in_slot0));
   }
   round.workloads.push_back(std::move(workload));
   round.seconds = world.now_s() - started_s;
@@ -264,7 +257,7 @@ double World::process_noise(Arm arm, int slot) {
 double World::added_time(Arm arm) {
   double added = 0;
   if (fresh_session_) {
-    added += kCall_s * model_.session_first_calls;  // what it waits for does not grow with a call
+    added += call_s_ * model_.session_first_calls;
     fresh_session_ = false;
   }
   if (model_.spike_chance > 0 && random_.uniform() < model_.spike_chance) {
@@ -301,7 +294,7 @@ Judge run_comparison(const NoiseModel& model, double effect, const JudgePlan& pl
 
 Trial run_trial(const NoiseModel& model, double effect, const JudgePreset& preset, std::uint64_t seed,
                 const Without& without) {
-  World world(model, without.blocks ? kLongCall_s : kCall_s, effect, derive_seed(seed, "world"));
+  World world(model, kCall_s, effect, derive_seed(seed, "world"));
   const bool mutilated = without.robust_centre || without.confirmation;
   return mutilated ? run_mutilated_rule(world, preset, seed, without) : run_full_rule(world, preset, seed, without);
 }

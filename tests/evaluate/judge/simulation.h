@@ -86,7 +86,6 @@ struct Without {
   bool order_coin = false;
   bool robust_centre = false;  // plain means of all runs instead of min-of-2 and midmean
   bool confirmation = false;
-  bool blocks = false;  // a round is one call of each arm, of a second, as where calls are long
 };
 
 struct Trial {

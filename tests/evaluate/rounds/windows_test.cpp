@@ -5,9 +5,7 @@
 #include <chrono>
 #include <set>
 #include <thread>
-#include <utility>
 
-#include "harness/evaluate/judge/comparison.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/rounds/host_session.h"
 #include "harness/evaluate/rounds/runner.h"
@@ -122,29 +120,6 @@ TEST_F(Windows, ARoundHasInputsOfItsOwnForAllOfItsWindows) {
     }
   }
   EXPECT_EQ(distinct.size(), static_cast<std::size_t>(2 * windows.calls * 2 * (1 + windows.blocks)));
-}
-
-TEST_F(Windows, WhereCallsAreLongARoundIsOneOfEachArmAndTheJudgeTakesIt) {
-  const Workload& large = *find_workload(copy.family(), "n1m");
-  EvaluatePlan plan = copy.plan();
-  plan.preset.window_round_s = 1e-9;  // any call is long
-  TimedWorkload timed{.name = "n1m", .axes = large.axes, .pool = InputPool(copy.runtime(), large, 3)};
-  for (auto [arm, variant] : {std::pair(&timed.incumbent, "copy/sixteen_times"), {&timed.candidate, "copy/once"}}) {
-    const Configuration configuration{variant, {}};
-    *arm = {configuration, copy.runtime().build(configuration, large.axes, false)};
-  }
-  RoundRunner runner(copy.runtime(), {timed}, plan.preset, 5, "pairs", plan.cache, {});
-  Judge judge({.preset = plan.preset});
-  for (NextStep step = judge.next(); step.index < 2; step = judge.next()) {
-    const auto round = runner.run(step.stage, step.index);
-    ASSERT_TRUE(round) << round.failure().evidence;
-    ASSERT_EQ(round->workloads[0].blocks.size(), 1U);
-    EXPECT_EQ(round->workloads[0].blocks[0].samples.size(), kSamplesOfPair);
-    EXPECT_TRUE(round->workloads[0].warmup.empty());
-    judge.add(*round);  // throws what it does not take
-  }
-  EXPECT_TRUE(runner.windows().front().is_pair);
-  EXPECT_EQ(runner.windows().front().inputs(), 1U);
 }
 
 TEST(WindowCalls, FillAWindowWithinTheBytesThatArePossible) {

@@ -15,10 +15,13 @@ void attention(const float* q, const float* k, const float* v, float* o, int64_t
         float s[16] = {};
         int64_t e = 0;
         for (; e + 16 <= d; e += 16)
-          for (int l = 0; l < 16; ++l) s[l] += qi[e + l] * kj[e + l];
+          for (int l = 0; l < 16; ++l)
+            s[l] += qi[e + l] * kj[e + l];
         float all = 0;
-        for (; e < d; ++e) all += qi[e] * kj[e];
-        for (int l = 0; l < 16; ++l) all += s[l];
+        for (; e < d; ++e)
+          all += qi[e] * kj[e];
+        for (int l = 0; l < 16; ++l)
+          all += s[l];
         p[j] = all * scale;
         largest = std::max(largest, p[j]);
       }
@@ -29,8 +32,10 @@ void attention(const float* q, const float* k, const float* v, float* o, int64_t
         const float w = std::exp(p[j] - largest);
         sum += w;
         const float* vj = v + (b * t + j) * d;
-        for (int64_t e = 0; e < d; ++e) a[e] += w * vj[e];
+        for (int64_t e = 0; e < d; ++e)
+          a[e] += w * vj[e];
       }
-      for (int64_t e = 0; e < d; ++e) o[(b * t + i) * d + e] = a[e] / sum;
+      for (int64_t e = 0; e < d; ++e)
+        o[(b * t + i) * d + e] = a[e] / sum;
     }
 }

@@ -11,10 +11,13 @@ static float dot(const float* a, const float* b, int64_t d) {
   float lanes[kLanes] = {};
   int64_t e = 0;
   for (; e + kLanes <= d; e += kLanes)
-    for (int l = 0; l < kLanes; ++l) lanes[l] += a[e + l] * b[e + l];
+    for (int l = 0; l < kLanes; ++l)
+      lanes[l] += a[e + l] * b[e + l];
   float sum = 0;
-  for (; e < d; ++e) sum += a[e] * b[e];
-  for (int l = 0; l < kLanes; ++l) sum += lanes[l];
+  for (; e < d; ++e)
+    sum += a[e] * b[e];
+  for (int l = 0; l < kLanes; ++l)
+    sum += lanes[l];
   return sum;
 }
 
@@ -36,9 +39,11 @@ void attention(const float* q, const float* k, const float* v, float* o, int64_t
         for (int64_t r = 0; r < rows; ++r) {
           const float weight = std::exp(p[r * t + j] - largest[r]);
           total[r] += weight;
-          for (int64_t e = 0; e < d; ++e) sums[r * d + e] += weight * v[(b * t + j) * d + e];
+          for (int64_t e = 0; e < d; ++e)
+            sums[r * d + e] += weight * v[(b * t + j) * d + e];
         }
       for (int64_t r = 0; r < rows; ++r)
-        for (int64_t e = 0; e < d; ++e) o[(b * t + i + r) * d + e] = sums[r * d + e] / total[r];
+        for (int64_t e = 0; e < d; ++e)
+          o[(b * t + i + r) * d + e] = sums[r * d + e] / total[r];
     }
 }

@@ -9,7 +9,8 @@ void attention(const float* q, const float* k, const float* v, float* o, int64_t
       float largest = -INFINITY;
       for (int64_t j = 0; j < t; ++j) {
         float s = 0;
-        for (int64_t e = 0; e < d; ++e) s += q[(b * t + i) * d + e] * k[(b * t + j) * d + e];
+        for (int64_t e = 0; e < d; ++e)
+          s += q[(b * t + i) * d + e] * k[(b * t + j) * d + e];
         p[j] = s * scale;
         largest = std::fmax(largest, p[j]);
       }
@@ -20,7 +21,8 @@ void attention(const float* q, const float* k, const float* v, float* o, int64_t
       }
       for (int64_t e = 0; e < d; ++e) {
         float acc = 0;
-        for (int64_t j = 0; j < t; ++j) acc += p[j] * v[(b * t + j) * d + e];
+        for (int64_t j = 0; j < t; ++j)
+          acc += p[j] * v[(b * t + j) * d + e];
         o[(b * t + i) * d + e] = acc / sum;
       }
     }

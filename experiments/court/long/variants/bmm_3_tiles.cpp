@@ -11,7 +11,8 @@ void bmm(const float* x, const float* w, float* y, int64_t b, int64_t m, int64_t
       for (int64_t e = 0; e < k; ++e)
         for (int64_t row = 0; row < rows; ++row) {
           const float a = x[(i * m + r + row) * k + e];
-          for (int64_t c = 0; c < n; ++c) tile[row * n + c] += a * w[(i * k + e) * n + c];
+          for (int64_t c = 0; c < n; ++c)
+            tile[row * n + c] += a * w[(i * k + e) * n + c];
         }
     }
 }
