@@ -56,7 +56,8 @@ std::int64_t fill(Journal& journal) {
                .roofs = {{"copy", 1e10, "byte/s", 1, 2, 3}},
                .conditions = "L2 flushed",
                .stalls = {{.kernel = "k", .file = "a.cu", .line = 1, .stall = "wait", .samples = 1}},
-               .lines = {{.file = "a.cu", .line = 1, .text = "x"}}},
+               .lines = {{.file = "a.cu", .line = 1, .text = "x"}},
+               .launches = {{.kernel = "k", .time_ns = 1}}},
               {.machine = "cpu-1", .iteration = iteration});
   add_brief(journal, iteration,
             {.bottlenecks = {{"b", "e", 2}},

@@ -21,9 +21,10 @@ TEST(AskProposers, OneThatNeverAnswersIsEndedWithAllThatItHasStarted) {
   const ProposerCall call = call_of("sleep " + number + " & sleep " + number, 0.3);
   EXPECT_EQ(call.outcome, ProposerOutcome::timed_out);
   EXPECT_EQ(call.note, "it was ended after 300 ms");
-  EXPECT_TRUE(std::ranges::none_of(testing::all_processes(), [&](int pid) {
+  const auto runs = [&](int pid) {
     return testing::is_running(pid) && testing::process_file(pid, "cmdline").ends_with(number + '\0');
-  }));
+  };
+  EXPECT_TRUE(testing::comes_about([&] { return std::ranges::none_of(testing::all_processes(), runs); }));
 }
 
 TEST(AskProposers, FaultsHaveTheirOutcomes) {
