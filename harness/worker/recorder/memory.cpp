@@ -123,11 +123,12 @@ std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {
   std::size_t bytes = 0;
   const auto in_tensor = [&](const CudaRange& tensor) { return word >= tensor.at && word - tensor.at < tensor.bytes; };
   auto tensor = std::ranges::find_if(self.tensors, in_tensor);
-  // The end of one is the begin of what lies behind it, where something begins there.
-  if (tensor == self.tensors.end() &&
-      !(has_attribute(self, start, cuda::kPointerRangeStart, word) && start == word)) {
-    tensor = std::ranges::find_if(
-        self.tensors, [&](const CudaRange& one) { return one.bytes > 0 && word == one.at + one.bytes; });
+  if (tensor == self.tensors.end()) {
+    const auto ends = [&](const CudaRange& one) { return one.bytes > 0 && word == one.at + one.bytes; };
+    tensor = std::ranges::find_if(self.tensors, ends);
+    const bool is_begin = tensor != self.tensors.end() &&
+                          has_attribute(self, start, cuda::kPointerRangeStart, word) && start == word;
+    tensor = is_begin ? self.tensors.end() : tensor;  // of what lies behind the tensor
   }
   if (tensor != self.tensors.end()) {
     return RecordedPlace{.argument = static_cast<int>(tensor - self.tensors.begin()),
