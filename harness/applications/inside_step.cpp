@@ -144,9 +144,8 @@ RecordedKernel recorded_kernel(const Catalogue& catalogue, const Family& family,
                     "record the family with 'apo record --kernel NAME --nth K -- COMMAND'");
   }
   const auto launched = std::ranges::find_if(kernels, [&](const RecordedKernel& kernel) {
-    return std::ranges::any_of(step.operations, [&](const RecordedOperation& one) {
-      return one.kernel && one.kernel->name == kernel.name;
-    });
+    return std::ranges::any_of(
+        step.operations, [&](const RecordedOperation& one) { return one.kernel && one.kernel->name == kernel.name; });
   });
   return launched == kernels.end() ? kernels.front() : *launched;
 }

@@ -107,11 +107,10 @@ std::vector<RecordedTensor> tensors_of(const ProgramCall& call, const Begins& be
   std::set<std::string> names;
   for (auto begin = begins.begin(); begin != begins.end(); ++begin) {
     const KernelParameter& parameter = begin->second.parameter;
-    RecordedTensor tensor{
-        .name = !names.contains(parameter.name) ? parameter.name : fmt::format("t{}", tensors.size()),
-        .dtype = parameter.dtype,
-        .memory = begin->first.first,
-        .offset = begin->first.second};
+    RecordedTensor tensor{.name = !names.contains(parameter.name) ? parameter.name : fmt::format("t{}", tensors.size()),
+                          .dtype = parameter.dtype,
+                          .memory = begin->first.first,
+                          .offset = begin->first.second};
     const std::int64_t width = dtype_bytes(tensor.dtype);
     const RecordedMemory& memory = call.call.memory.at(static_cast<std::size_t>(tensor.memory));
     tensor.elements = (bytes_from(call, begins, begin, tensor.is_written) + width - 1) / width;

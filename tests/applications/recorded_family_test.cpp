@@ -171,7 +171,8 @@ TEST(RecordedFamilies, OfARangeAreGivenTheEndOfMemory) {
 TEST(RecordedFamilies, HaveFillsAndCopiesCutWhereTensorsMeet) {
   ProgramCall call = range_of(kConvert);
   call.call.operations.push_back({.bytes = kMemory, .to = {.memory = 0}, .value = 7, .width = 4});
-  call.call.operations.push_back({.bytes = 100, .to = {.memory = 0}, .from = RecordedPlace{.memory = 0, .offset = 450}});
+  call.call.operations.push_back(
+      {.bytes = 100, .to = {.memory = 0}, .from = RecordedPlace{.memory = 0, .offset = 450}});
   call.call.operations.push_back({.bytes = 8, .to = {.memory = 0, .offset = 510}, .value = 0x04030201, .width = 4});
   const RecordedFamily family = step_of(call);
   const std::vector<RecordedOperation> expected = {

@@ -126,8 +126,8 @@ std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {
   if (tensor == self.tensors.end()) {
     const auto ends = [&](const CudaRange& one) { return one.bytes > 0 && word == one.at + one.bytes; };
     tensor = std::ranges::find_if(self.tensors, ends);
-    const bool is_begin = tensor != self.tensors.end() &&
-                          has_attribute(self, start, cuda::kPointerRangeStart, word) && start == word;
+    const bool is_begin =
+        tensor != self.tensors.end() && has_attribute(self, start, cuda::kPointerRangeStart, word) && start == word;
     tensor = is_begin ? self.tensors.end() : tensor;  // of what lies behind the tensor
   }
   if (tensor != self.tensors.end()) {

@@ -114,13 +114,19 @@ constexpr const char* kGraph =
     "it is of a CUDA graph, which is not looked into: record the call where the program makes no graph of it";
 constexpr const char* kHandle = "a replay has other handles of textures and surfaces";
 constexpr const char* kMapped = "what memory held that it maps is not known: map it before the call";
-constexpr std::array kRefused = {Refused{"cuGraphLaunch", kGraph},        Refused{"cuStreamBeginCapture", kGraph},
-                                 Refused{"cuMemcpy", kNoReplay},          Refused{"cuMemset", kNoReplay},
-                                 Refused{"cuLaunch", kNoReplay},          Refused{"cuStreamWriteValue", kNoReplay},
-                                 Refused{"cuStreamWaitValue", kNoReplay}, Refused{"cuStreamBatchMemOp", kNoReplay},
+constexpr std::array kRefused = {Refused{"cuGraphLaunch", kGraph},
+                                 Refused{"cuStreamBeginCapture", kGraph},
+                                 Refused{"cuMemcpy", kNoReplay},
+                                 Refused{"cuMemset", kNoReplay},
+                                 Refused{"cuLaunch", kNoReplay},
+                                 Refused{"cuStreamWriteValue", kNoReplay},
+                                 Refused{"cuStreamWaitValue", kNoReplay},
+                                 Refused{"cuStreamBatchMemOp", kNoReplay},
                                  Refused{"cuMemPrefetch", kNoReplay},
-                                 Refused{"cuStreamAddCallback", kNoReplay}, Refused{"cuTexObjectCreate", kHandle},
-                                 Refused{"cuSurfObjectCreate", kHandle},  Refused{"cuMemMap", kMapped}};
+                                 Refused{"cuStreamAddCallback", kNoReplay},
+                                 Refused{"cuTexObjectCreate", kHandle},
+                                 Refused{"cuSurfObjectCreate", kHandle},
+                                 Refused{"cuMemMap", kMapped}};
 
 const char* why_refused(std::string_view function) {
   const auto* const found =

@@ -37,7 +37,7 @@ struct State {
   std::vector<std::string> images;  // of modules, each once
   std::map<cuda::Module, std::vector<std::size_t>> images_of;
   std::map<std::thread::id, std::vector<std::size_t>> loading;  // by the driver call that the thread is in
-  std::mutex mutex;                 // of all that follows
+  std::mutex mutex;                                             // of all that follows
   std::unique_ptr<const cupti::Library> cupti;
   const cuda::Driver* driver = nullptr;
   std::map<std::string, std::uint64_t> maps;  // bytes of a CUtensorMap, and the address that it was made of

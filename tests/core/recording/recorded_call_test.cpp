@@ -167,9 +167,8 @@ TEST(RecordedResults, AreArgumentsAndTheRestOfTheMemoryIsNumberedAnew) {
 // Parts of one allocation that lie side by side.
 TEST(RecordedResults, BeginWhereTheOneBeforeThemEnds) {
   RecordedCall call = returning();
-  EXPECT_TRUE(give_results(
-      call, {0, 1024, 1536},
-      {{.argument = 1, .at = 1024, .bytes = 8}, {.argument = 2, .at = 1032, .bytes = 504}}));
+  EXPECT_TRUE(give_results(call, {0, 1024, 1536},
+                           {{.argument = 1, .at = 1024, .bytes = 8}, {.argument = 2, .at = 1032, .bytes = 504}}));
   EXPECT_EQ(call.operations[1].to, (RecordedPlace{.argument = 2}));
   EXPECT_EQ(call.operations[2].to, (RecordedPlace{.argument = 1}));
 }
@@ -197,9 +196,12 @@ TEST(ProgramCalls, CutOffAreNone) {
 
 TEST(ProgramCalls, ThatWroteOrNameWhatIsOutsideOfTheirMemoryAreNone) {
   for (const std::vector<std::array<std::int64_t, 2>>& written :
-       {std::vector<std::array<std::int64_t, 2>>{{0, 33}}, {{-1, 4}}, {{4, 4}},
+       {std::vector<std::array<std::int64_t, 2>>{{0, 33}},
+        {{-1, 4}},
+        {{4, 4}},
         {{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}},
-        {{0, std::numeric_limits<std::int64_t>::max()}, {0, std::numeric_limits<std::int64_t>::max()}}, {{8, 16}, {12, 20}}}) {
+        {{0, std::numeric_limits<std::int64_t>::max()}, {0, std::numeric_limits<std::int64_t>::max()}},
+        {{8, 16}, {12, 20}}}) {
     ProgramCall call = program_call();
     call.written[0] = written;
     EXPECT_FALSE(decode_program_call(encode(call)));

@@ -208,9 +208,7 @@ TEST_F(Recorder, AModuleIsKnownByTheImagesThatItsLoadTellsOf) {
   const auto early = reinterpret_cast<cuda::Module>(0x10);
   const auto late = reinterpret_cast<cuda::Module>(0x20);
   cuda::Module made = early;
-  const struct {
-    cuda::Module* module;
-  } load{.module = &made};
+  const struct { cuda::Module* module; } load{.module = &made};
   const struct {
     cuda::Function* function;
     cuda::Module module;
