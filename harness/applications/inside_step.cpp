@@ -131,7 +131,8 @@ RecordedFamily step_family(const ProgramCall& step, const std::string& file) {
 
 RecordedKernel recorded_kernel(const Catalogue& catalogue, const Family& family, const RecordedCall& step) {
   std::vector<const Variant*> variants = catalogue.of_family(family.name);
-  std::ranges::stable_partition(variants, [](const Variant* variant) { return variant->name == "recorded"; });
+  std::stable_partition(variants.begin(), variants.end(),
+                        [](const Variant* variant) { return variant->name == "recorded"; });
   std::vector<RecordedKernel> kernels;
   for (const Variant* const variant : variants) {
     const auto call = is_recorded(*variant) ? decode_recorded_call(object_of(*variant).text) : std::nullopt;

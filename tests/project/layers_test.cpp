@@ -195,7 +195,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
-    {"harness/applications", 1847},
+    {"harness/applications", 1848},
     {"harness/cli", 8715},
     {"harness/core", 9756},
     {"harness/evaluate", 14649},
