@@ -47,18 +47,6 @@ ProgramCall step_in(const std::string& file) {
   return *std::move(step);
 }
 
-// The launch that the family was made of.
-RecordedKernel recorded_kernel(const Catalogue& catalogue, const Family& family) {
-  for (const Variant* const variant : catalogue.of_family(family.name)) {
-    const auto call = is_recorded(*variant) ? decode_recorded_call(object_of(*variant).text) : std::nullopt;
-    if (call && call->operations.size() == 1 && call->operations.front().kernel) {
-      return *call->operations.front().kernel;
-    }
-  }
-  throw UserError("no variant of " + family.name + " is a recorded kernel, whose launches a step could have",
-                  "record the family with 'apo record --kernel NAME --nth K -- COMMAND'");
-}
-
 // What both arms are put in place of.
 struct Site {
   const Family& family;
@@ -68,9 +56,13 @@ struct Site {
   std::vector<std::int64_t> bytes;  // of the family's tensors, as a call gets them
 };
 
-Site site_in(const Catalogue& catalogue, const Family& family, const Workload& workload, const std::string& at) {
-  Site site{
-      .family = family, .axes = workload.axes, .kernel = recorded_kernel(catalogue, family), .at = at, .bytes = {}};
+Site site_in(const Catalogue& catalogue, const Family& family, const Workload& workload, const RecordedCall& step,
+             const std::string& at) {
+  Site site{.family = family,
+            .axes = workload.axes,
+            .kernel = recorded_kernel(catalogue, family, step),
+            .at = at,
+            .bytes = {}};
   site.at = at.empty() ? site.kernel.name : at;
   for (const TensorSpec& tensor : family.tensors) {
     if (is_argument(tensor)) {
@@ -137,6 +129,28 @@ RecordedFamily step_family(const ProgramCall& step, const std::string& file) {
   return recorded_family(step, {.name = name, .declaration = "", .elements = {}});
 }
 
+RecordedKernel recorded_kernel(const Catalogue& catalogue, const Family& family, const RecordedCall& step) {
+  std::vector<const Variant*> variants = catalogue.of_family(family.name);
+  std::stable_partition(variants.begin(), variants.end(),
+                        [](const Variant* variant) { return variant->name == "recorded"; });
+  std::vector<RecordedKernel> kernels;
+  for (const Variant* const variant : variants) {
+    const auto call = is_recorded(*variant) ? decode_recorded_call(object_of(*variant).text) : std::nullopt;
+    if (call && call->operations.size() == 1 && call->operations.front().kernel) {
+      kernels.push_back(*call->operations.front().kernel);
+    }
+  }
+  if (kernels.empty()) {
+    throw UserError("no variant of " + family.name + " is a recorded kernel, whose launches a step could have",
+                    "record the family with 'apo record --kernel NAME --nth K -- COMMAND'");
+  }
+  const auto launched = std::ranges::find_if(kernels, [&](const RecordedKernel& kernel) {
+    return std::ranges::any_of(
+        step.operations, [&](const RecordedOperation& one) { return one.kernel && one.kernel->name == kernel.name; });
+  });
+  return launched == kernels.end() ? kernels.front() : *launched;
+}
+
 RestOfStep rest_of_step(const InsideStep& inside) {
   const Judgement& own = *inside.own.judgement;
   const Judgement& step = *inside.step->judgement;
@@ -154,7 +168,7 @@ InsideStep compare_inside(Workspace& workspace, const ComparisonRequest& request
   const Family& family = workspace.family(workspace.catalogue().get(request.candidate.variant).family);
   const Workload& workload = request.workloads.empty() ? first_workload(family, Target::cuda)
                                                        : workspace.workload(family, request.workloads.front());
-  const Site site = site_in(workspace.catalogue(), family, workload, at);
+  const Site site = site_in(workspace.catalogue(), family, workload, recorded.call, at);
   InsideStep inside{.own = compare_variants(workspace, request, observer), .step = {}, .kernel = site.at};
   if (inside.own.judgement->reason == Reason::gate_failed) {
     return inside;

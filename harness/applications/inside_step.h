@@ -41,6 +41,10 @@ struct RestOfStep {
 };
 RestOfStep rest_of_step(const InsideStep& inside);
 
+// The launch that the family was made of: of its recorded kernels one that the step launches, if any; of these the
+// first recording. UserError where it has none.
+RecordedKernel recorded_kernel(const Catalogue& catalogue, const Family& family, const RecordedCall& step);
+
 // `file`: of `apo record --to FILE.step`. `at`: the kernel; empty: the one that the family is a recording of. The
 // outputs of the step with either arm are held against the recorded ones. UserError for a family without a recorded
 // kernel, and for a step that does not launch it.

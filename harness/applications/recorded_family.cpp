@@ -30,6 +30,7 @@ std::optional<KernelSignature> signature_of(const RecordedKernel& kernel) {
 struct Begin {
   KernelParameter parameter;
   bool is_mutable = false;  // some kernel takes it by a pointer that is not const
+  bool has_views = false;   // other kernels were given addresses within it
 };
 using Begins = std::map<std::pair<int, std::int64_t>, Begin>;  // by memory and byte
 
@@ -39,6 +40,24 @@ void add_begins(Begins& begins, const RecordedKernel& kernel, const KernelSignat
     if (parameter.is_pointer && place != kernel.places.end() && place->memory >= 0 && !place->in_map) {
       Begin& begin = begins.try_emplace({place->memory, place->offset}, Begin{.parameter = parameter}).first->second;
       begin.is_mutable = begin.is_mutable || !parameter.is_const;
+    }
+  }
+}
+
+bool is_range(const ProgramCall& call) {
+  return call.call.operations.size() > 1;
+}
+
+// One kernel of a range may write a whole tensor, and another one be given a part of it.
+void join_views(Begins& begins) {
+  for (auto begin = begins.begin(); begin != begins.end();) {
+    const auto next = std::next(begin);
+    if (next != begins.end() && next->first.first == begin->first.first &&
+        next->second.parameter.dtype == begin->second.parameter.dtype) {
+      begin->second.has_views = true;
+      begins.erase(next);
+    } else {
+      begin = next;
     }
   }
 }
@@ -64,7 +83,8 @@ std::int64_t written_until(const ProgramCall& call, int memory, std::int64_t off
   return written;
 }
 
-// Up to the next tensor, or to the last byte of it that was written.
+// Up to the next tensor, or to the last byte of it that was written. In a range what one kernel takes as const another
+// one may write, by an address whose type is not known.
 std::int64_t bytes_from(const ProgramCall& call, const Begins& begins, Begins::const_iterator begin, bool& is_written) {
   const auto [memory, offset] = begin->first;
   const auto index = static_cast<std::size_t>(memory);
@@ -72,8 +92,8 @@ std::int64_t bytes_from(const ProgramCall& call, const Begins& begins, Begins::c
   const std::int64_t end =
       next != begins.end() && next->first.first == memory ? next->first.second : call.call.memory.at(index).bytes;
   const std::int64_t written = written_until(call, memory, offset, end);
-  is_written = begin->second.is_mutable && written > offset;
-  return (is_written ? written : end) - offset;
+  is_written = written > offset && (begin->second.is_mutable || is_range(call));
+  return (is_written && !begin->second.has_views ? written : end) - offset;
 }
 
 std::string bytes_at(const RecordedMemory& memory, std::int64_t offset, std::int64_t bytes) {
@@ -87,11 +107,10 @@ std::vector<RecordedTensor> tensors_of(const ProgramCall& call, const Begins& be
   std::set<std::string> names;
   for (auto begin = begins.begin(); begin != begins.end(); ++begin) {
     const KernelParameter& parameter = begin->second.parameter;
-    RecordedTensor tensor{
-        .name = names.insert(parameter.name).second ? parameter.name : fmt::format("t{}", tensors.size()),
-        .dtype = parameter.dtype,
-        .memory = begin->first.first,
-        .offset = begin->first.second};
+    RecordedTensor tensor{.name = !names.contains(parameter.name) ? parameter.name : fmt::format("t{}", tensors.size()),
+                          .dtype = parameter.dtype,
+                          .memory = begin->first.first,
+                          .offset = begin->first.second};
     const std::int64_t width = dtype_bytes(tensor.dtype);
     const RecordedMemory& memory = call.call.memory.at(static_cast<std::size_t>(tensor.memory));
     tensor.elements = (bytes_from(call, begins, begin, tensor.is_written) + width - 1) / width;
@@ -99,9 +118,13 @@ std::vector<RecordedTensor> tensors_of(const ProgramCall& call, const Begins& be
       tensor.elements = given->second;
     }
     tensor.elements = std::min(tensor.elements, (memory.bytes - tensor.offset) / width);
+    if (tensor.elements < 1 && is_range(call)) {
+      continue;  // the end of memory, which another kernel's tensor has
+    }
     if (tensor.elements < 1) {
       throw UserError(fmt::format("'{}' has no element: its address is the end of its memory", tensor.name), kDeclare);
     }
+    names.insert(parameter.name);
     tensor.bytes = bytes_at(memory, tensor.offset, tensor.elements * width);
     tensors.push_back(std::move(tensor));
   }
@@ -164,6 +187,55 @@ std::string result_of(const ProgramCall& call, const RecordedTensor& tensor) {
   return result;
 }
 
+std::int64_t end_of(const RecordedTensor& tensor) {
+  return tensor.offset + tensor.elements * dtype_bytes(tensor.dtype);
+}
+
+// Bytes of a stretch at which a tensor begins or ends.
+void add_cuts(std::set<std::int64_t>& cuts, const RecordedPlace& place, std::int64_t bytes,
+              const std::vector<RecordedTensor>& tensors) {
+  for (const RecordedTensor& tensor : tensors) {
+    for (const std::int64_t edge : {tensor.offset, end_of(tensor)}) {
+      const std::int64_t cut = edge - place.offset;
+      if (tensor.memory == place.memory && cut > 0 && cut < bytes) {
+        cuts.insert(cut);
+      }
+    }
+  }
+}
+
+// A fill or copy in pieces, each of which lies in one tensor or in none: a replay has the tensors apart.
+std::vector<RecordedOperation> pieces_of(const RecordedOperation& operation,
+                                         const std::vector<RecordedTensor>& tensors) {
+  std::set<std::int64_t> edges;
+  add_cuts(edges, operation.to, operation.bytes, tensors);
+  if (operation.from) {
+    add_cuts(edges, *operation.from, operation.bytes, tensors);
+  }
+  std::set<std::int64_t> cuts = edges;
+  cuts.insert({0, operation.bytes});
+  for (const std::int64_t edge : edges) {  // a value that an edge divides is filled byte by byte
+    for (std::int64_t byte = 0; edge % operation.width != 0 && byte <= operation.width; ++byte) {
+      cuts.insert(edge - edge % operation.width + byte);
+    }
+  }
+  std::vector<RecordedOperation> pieces;
+  for (auto cut = cuts.begin(); std::next(cut) != cuts.end(); ++cut) {
+    RecordedOperation piece = operation;
+    piece.bytes = *std::next(cut) - *cut;
+    piece.to.offset += *cut;
+    if (piece.from) {
+      piece.from->offset += *cut;
+    }
+    if (piece.bytes < operation.width) {
+      piece.value = operation.value >> (8 * (*cut % operation.width)) & 0xFF;
+      piece.width = 1;
+    }
+    pieces.push_back(std::move(piece));
+  }
+  return pieces;
+}
+
 }  // namespace
 
 RecordedCall on_tensors(RecordedCall call, const std::vector<RecordedTensor>& tensors) {
@@ -171,8 +243,10 @@ RecordedCall on_tensors(RecordedCall call, const std::vector<RecordedTensor>& te
   std::vector<RecordedMemory> kept;
   const auto move = [&](RecordedPlace& place) {
     const auto of = std::ranges::find_if(tensors, [&](const RecordedTensor& tensor) {
-      const std::int64_t bytes = tensor.elements * dtype_bytes(tensor.dtype);
-      return tensor.memory == place.memory && place.offset >= tensor.offset && place.offset < tensor.offset + bytes;
+      const std::int64_t end = end_of(tensor);
+      return tensor.memory == place.memory && place.offset >= tensor.offset &&
+             (place.offset < end ||
+              (place.offset == end && end == call.memory[static_cast<std::size_t>(place.memory)].bytes));
     });
     if (place.memory >= 0 && of != tensors.end()) {
       place.argument = static_cast<int>(of - tensors.begin());
@@ -187,16 +261,22 @@ RecordedCall on_tensors(RecordedCall call, const std::vector<RecordedTensor>& te
       place.memory = left[from];
     }
   };
+  std::vector<RecordedOperation> operations;
   for (RecordedOperation& operation : call.operations) {
     if (operation.kernel) {
       std::ranges::for_each(operation.kernel->places, move);
+      operations.push_back(std::move(operation));
       continue;
     }
-    move(operation.to);
-    if (operation.from) {
-      move(*operation.from);
+    for (RecordedOperation& piece : pieces_of(operation, tensors)) {
+      move(piece.to);
+      if (piece.from) {
+        move(*piece.from);
+      }
+      operations.push_back(std::move(piece));
     }
   }
+  call.operations = std::move(operations);
   call.memory = std::move(kept);
   return call;
 }
@@ -240,6 +320,9 @@ RecordedFamily recorded_family(const ProgramCall& call, const RecordedOptions& o
         throw;
       }  // what other kernels of the range take tells its tensors, too
     }
+  }
+  if (is_range(call)) {
+    join_views(begins);
   }
   if (begins.empty() && call.named.empty()) {
     throw UserError(

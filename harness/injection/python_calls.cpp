@@ -2,8 +2,8 @@
 // recorder, and memory for PyTorch.
 //
 // Each tensor is an allocation of its own. So the memory that a call returns is told apart from its scratch, and no
-// scratch reaches beyond it. A block that was freed serves tensors of the same size, and holds zeros when a call
-// begins: what the call finds there is nothing that another one left.
+// scratch reaches beyond it. A block that was freed serves tensors of the same size, and holds 0xFF when a call begins,
+// as new memory does: what the call reads unwritten shows in its results.
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -30,15 +30,14 @@ class Memory {
   // nullptr where there is none.
   void* allocate(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
-    bytes = (bytes + kGranularity - 1) / kGranularity * kGranularity;
     std::vector<cuda::Pointer>& fitting = free_[bytes];
     cuda::Pointer at = 0;
     if (!fitting.empty()) {
       at = fitting.back();
       fitting.pop_back();
-    } else if (driver_.allocate(&at, bytes) != cuda::kSuccess) {
+    } else if (driver_.allocate(&at, room_of(bytes)) != cuda::kSuccess) {
       give_back();
-      if (const cuda::Result result = driver_.allocate(&at, bytes); result != cuda::kSuccess) {
+      if (const cuda::Result result = driver_.allocate(&at, room_of(bytes)); result != cuda::kSuccess) {
         is_out_ = result == cuda::kOutOfMemory;  // else a stream is being captured, or a kernel has failed
         return nullptr;
       }
@@ -55,19 +54,26 @@ class Memory {
     }
   }
 
-  void clear_free() {
+  // Fills all blocks that are free, and returns their addresses.
+  std::vector<cuda::Pointer> clear_free() {
     const std::lock_guard lock(mutex_);
+    std::vector<cuda::Pointer> cleared;
     for (const auto& [bytes, blocks] : free_) {
       for (const cuda::Pointer at : blocks) {
-        driver_.fill(at, 0, bytes, nullptr);  // an error is sticky, and the call that follows meets it
+        driver_.fill(at, kScratchByte, room_of(bytes), nullptr);  // an error is sticky: the call that follows meets it
+        cleared.push_back(at);
       }
     }
     driver_.synchronize_context();
+    return cleared;
   }
 
   bool is_out() const { return is_out_; }
 
  private:
+  // The end of a tensor is never the begin of another one.
+  static std::size_t room_of(std::size_t bytes) { return (bytes / kGranularity + 1) * kGranularity; }
+
   void give_back() {
     for (auto& [bytes, blocks] : free_) {
       for (const cuda::Pointer at : blocks) {
@@ -160,8 +166,8 @@ APO_CALLED_BY_PYTHON void apo_begin_call(const std::uint64_t* ranges, int count)
   for (int i = 0; i < count; ++i, ranges += 2) {
     arguments.push_back({.at = ranges[0], .bytes = ranges[1]});
   }
-  self.memory->clear_free();
-  self.recorder->begin(arguments);
+  const std::vector<apo::cuda::Pointer> scratch = self.memory->clear_free();
+  self.recorder->begin(arguments, nullptr, scratch);
 }
 
 // `results`: number, address and bytes of each argument that the call returned. Returns "" where it launched the same

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
+#include "harness/core/recording/recorded_call.h"
 #include "tests/text.h"
 
 namespace apo {
@@ -49,6 +50,31 @@ TEST(InsideStep, TellsTheKernelTheStepAndTheRest) {
   const nlohmann::ordered_json document = to_document(inside());
   EXPECT_EQ(document.at("rest_of_step").at("with_candidate_ns"), 71'000);
   EXPECT_EQ(document.at("replaced"), 3);
+}
+
+TEST(InsideStep, TakesTheRecordedKernelThatTheStepLaunches) {
+  Catalogue catalogue;
+  catalogue.load({"/no/such/folder"});
+  const auto call_of = [](const std::string& kernel) {
+    return RecordedCall{.operations = {{.kernel = RecordedKernel{.module = 0, .name = kernel}}},
+                        .modules = {{.image = "cubin", .variables = {}}},
+                        .memory = {},
+                        .device = ""};
+  };
+  for (const std::string name : {"a_python_file", "recorded", "second"}) {
+    const std::string object = name + ".record";
+    Variant variant{.family = "sums", .name = name, .target = Target::cuda, .path = "/records/" + name + ".cu"};
+    variant.source = "// apo:record " + object;
+    variant.source_hash = name;
+    variant.object = object;
+    variant.headers = {{.name = object, .text = encode(call_of(name)), .path = "/records/" + object}};
+    catalogue.add(variant);
+  }
+  const Family family{.name = "sums"};
+  EXPECT_EQ(recorded_kernel(catalogue, family, call_of("second")).name, "second");
+  EXPECT_EQ(recorded_kernel(catalogue, family, call_of("recorded")).name, "recorded");
+  EXPECT_EQ(recorded_kernel(catalogue, family, call_of("of_another_name")).name, "recorded");
+  EXPECT_THROW(recorded_kernel(Catalogue(), family, call_of("second")), UserError);
 }
 
 TEST(InsideStep, OfAWrongVariantHasNoStep) {

@@ -111,16 +111,86 @@ TEST(RecordedFamilies, OfAKernelWithoutTypesOrWithTooManyAreRefused) {
   }
 }
 
+// A range of the launch with the symbol, and of one that says nothing of its types.
+ProgramCall range_of(const std::string& symbol) {
+  ProgramCall call = launch_of(symbol);
+  call.call.operations.push_back(call.call.operations.front());
+  call.call.operations.back().kernel->name = "untyped";
+  return call;
+}
+constexpr const char* kConvert = "_Z7convertPKiPfi";  // convert(int const*, float*, int)
+
+RecordedFamily step_of(const ProgramCall& call) {
+  return recorded_family(call, {.name = "step", .declaration = "", .elements = {}});
+}
+
 TEST(RecordedFamilies, OfARangeTakeTheTypesOfItsKernels) {
-  ProgramCall call = launch_of(kScale);
+  ProgramCall call = launch_of(kConvert);
   call.call.operations.push_back({.bytes = 16, .to = {.memory = 0, .offset = 1000}});
   call.call.operations.push_back(call.call.operations.front());
   call.call.operations.back().kernel->name = "untyped";
-  const RecordedFamily family = recorded_family(call, {.name = "step", .declaration = "", .elements = {}});
+  const RecordedFamily family = step_of(call);
   EXPECT_EQ(family.tensors.size(), 2U);
   EXPECT_EQ(family.call.memory.size(), 1U) << "the fill is in no tensor";
   EXPECT_EQ(family.call.operations[1].to.memory, 0);
   EXPECT_EQ(first_variant_text(family, ""), "");
+}
+
+TEST(RecordedFamilies, OfARangeGiveBackWhatAnyOfItsKernelsWrote) {
+  ProgramCall call = range_of(kConvert);
+  call.written[0].insert(call.written[0].begin(), {100, 200});
+  call.results[0].insert(0, std::string(100, 'c'));
+  const RecordedFamily family = step_of(call);
+  ASSERT_EQ(family.tensors.size(), 2U);
+  EXPECT_TRUE(family.tensors[0].is_written) << "by the kernel whose types are not known";
+  EXPECT_EQ(family.tensors[0].elements, 200 / 4);
+}
+
+TEST(RecordedFamilies, OfARangeHaveViewsAsPartsOfOneTensor) {
+  const RecordedFamily family = step_of(range_of(kScale));
+  ASSERT_EQ(family.tensors.size(), 1U);
+  EXPECT_EQ(family.tensors[0].elements, kMemory / 4);
+  EXPECT_EQ(family.call.operations[0].kernel->places[1], (RecordedPlace{.parameter = 8, .argument = 0, .offset = 512}));
+}
+
+TEST(RecordedFamilies, OfARangeAreGivenTheEndOfMemory) {
+  ProgramCall call = range_of(kConvert);
+  call.call.operations.push_back(call.call.operations.front());
+  call.call.operations.back().kernel->places[0].offset = kMemory;
+  call.written[0].back() = {760, kMemory};
+  call.results[0].append(kMemory - 912, 'r');
+  const RecordedFamily family = step_of(call);
+  EXPECT_EQ(family.tensors.size(), 2U) << "no integers begin there";
+  EXPECT_EQ(family.call.operations[2].kernel->places[0], (RecordedPlace{.argument = 1, .offset = 512}));
+  call.call.operations.resize(1);
+  call.call.operations[0].kernel->places[0].offset = kMemory;
+  EXPECT_THROW(step_of(call), UserError);
+}
+
+// p0 is i32[128] from 0 on, p1 f32[100] from 512 to 912.
+TEST(RecordedFamilies, HaveFillsAndCopiesCutWhereTensorsMeet) {
+  ProgramCall call = range_of(kConvert);
+  call.call.operations.push_back({.bytes = kMemory, .to = {.memory = 0}, .value = 7, .width = 4});
+  call.call.operations.push_back(
+      {.bytes = 100, .to = {.memory = 0}, .from = RecordedPlace{.memory = 0, .offset = 450}});
+  call.call.operations.push_back({.bytes = 8, .to = {.memory = 0, .offset = 510}, .value = 0x04030201, .width = 4});
+  const RecordedFamily family = step_of(call);
+  const std::vector<RecordedOperation> expected = {
+      {.bytes = 512, .to = {.argument = 0}, .value = 7, .width = 4},
+      {.bytes = 400, .to = {.argument = 1}, .value = 7, .width = 4},
+      {.bytes = 112, .to = {.memory = 0, .offset = 912}, .value = 7, .width = 4},
+      {.bytes = 62, .to = {.argument = 0}, .from = RecordedPlace{.argument = 0, .offset = 450}},
+      {.bytes = 38, .to = {.argument = 0, .offset = 62}, .from = RecordedPlace{.argument = 1}},
+      {.bytes = 1, .to = {.argument = 0, .offset = 510}, .value = 1},
+      {.bytes = 1, .to = {.argument = 0, .offset = 511}, .value = 2},
+      {.bytes = 1, .to = {.argument = 1}, .value = 3},
+      {.bytes = 1, .to = {.argument = 1, .offset = 1}, .value = 4},
+      {.bytes = 4, .to = {.argument = 1, .offset = 2}, .value = 0x04030201, .width = 4}};
+  ASSERT_EQ(family.call.operations.size(), 2 + expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(family.call.operations[2 + i], expected[i]) << i;
+  }
+  EXPECT_TRUE(decode_recorded_call(encode(family.call)));
 }
 
 NamedMemory named(const std::string& name, const std::string& dtype, std::int64_t elements, std::int64_t offset) {

@@ -231,9 +231,14 @@ bool give_results(RecordedCall& call, const std::vector<std::uint64_t>& at,
     const std::uint64_t start = at.at(index);
     const std::uint64_t end = start + static_cast<std::uint64_t>(call.memory.at(index).bytes);
     const std::uint64_t address = start + static_cast<std::uint64_t>(place.offset);
-    const auto result = std::ranges::find_if(results, [&](const ReturnedMemory& one) {
-      return one.at >= start && one.at < end && address >= one.at && address <= one.at + one.bytes;
-    });
+    const auto found = [&](bool at_end) {  // the end of one may be the begin of the next
+      return std::ranges::find_if(results, [&](const ReturnedMemory& one) {
+        return one.at >= start && one.at < end && address >= one.at &&
+               (at_end ? address - one.at == one.bytes : address - one.at < one.bytes);
+      });
+    };
+    auto result = found(false);
+    result = result == results.end() ? found(true) : result;
     if (result == results.end()) {
       kept.emplace(place.memory, 0);
       return;
@@ -286,6 +291,9 @@ bool take_results(ProgramCall& call, std::string_view& rest) {
   return std::ranges::all_of(call.written, [&](const std::vector<std::array<std::int64_t, 2>>& stretches) {
     std::int64_t bytes = 0;
     for (const auto& [begin, end] : stretches) {
+      if (begin < 0 || end <= begin || end - begin > std::ssize(rest) - bytes) {
+        return false;
+      }
       bytes += end - begin;
     }
     return take(rest, bytes, call.results.emplace_back());

@@ -6,12 +6,20 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/core/nvtx.h"
 #include "harness/worker/cupti/profilers.h"
 
 namespace apo {
+namespace {
+
+bool is_kernel(const CudaOperation& operation) {
+  return !operation.recorded || operation.recorded->kernel;
+}
+
+}  // namespace
 
 // Begins and ends every profile of a slot; collect(not_loaded, error) makes the report in between.
 template <class Report, class Collect>
@@ -62,7 +70,7 @@ cuda::Result CudaProfiler::launch(int slot, bool one_by_one, std::size_t first, 
   std::size_t kernel = 0;
   for (const CudaOperation& one : loaded.operations) {
     const std::size_t at = kernel;
-    kernel += one.recorded && !one.recorded->kernel ? 0U : 1U;
+    kernel += is_kernel(one) ? 1U : 0U;
     if (at < first || at >= end) {
       continue;
     }
@@ -87,7 +95,12 @@ Result<CounterReport> CudaProfiler::count(const CountRequest& request) {
   const StageRange range(fmt::format("count slot{}", request.slot));
   return profile<CounterReport>(request.slot, "the kernel under the range profiler", [&](auto&, cuda::Result& error) {
     const CudaModule& loaded = slots_.at(request.slot);
+    std::vector<bool> are_kernels;
+    for (const CudaOperation& one : loaded.operations) {
+      are_kernels.push_back(is_kernel(one));
+    }
     const ProfiledCall call{.kernels = launched_kernels(loaded),
+                            .are_kernels = std::move(are_kernels),
                             .repeatable = !loaded.plan.keeps_state || loaded.restorable,
                             .prepare = [&] { return prepare(request.slot, request.cache); },
                             .launch = [&] { return launch(request.slot, true); }};

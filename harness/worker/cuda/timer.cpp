@@ -66,12 +66,13 @@ cuda::Result CudaTimer::prepare(const RunRequest& request, std::size_t images, i
 }
 
 // Everything of one sample, in order. The gate may be open when it returns, and is when it fails. A graph of more
-// operations than a queue takes at once may wait for room in it, too.
+// operations than a queue takes at once may wait for room in it, too: then no sample of either arm is gated.
 cuda::Result CudaTimer::queue_sample(const RunRequest& request, std::size_t images, int slot, int set,
                                      const CudaGraph* graph) {
   const cuda::Driver& driver = slots_.driver();
   ++slots_.generation;
-  const std::size_t operations = slots_.at(slot).operations.size() * static_cast<std::size_t>(request.repetitions);
+  const std::size_t operations = std::max(slots_.at(0).operations.size(), slots_.at(1).operations.size()) *
+                                 static_cast<std::size_t>(request.repetitions);
   if (slots_.watched() || (graph != nullptr && operations > kQueued)) {
     open_gate();
   }

@@ -1,6 +1,7 @@
 // harness/worker/cupti/counters.cpp - CUPTI's range profiler with automatic ranges, one session a call.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -265,7 +266,7 @@ bool Collection::open_session() {
     auto result = timed(report_, "session", [&] { return session_->open(gpu_.context); });
     if (result == cupti::kSuccess) {
       result = timed(report_, "configuration",
-                     [&] { return session_->set_up(report_.metrics, call_.kernels.size() + 1, call_.repeatable); });
+                     [&] { return session_->set_up(report_.metrics, call_.are_kernels.size() + 1, call_.repeatable); });
     }
     return result == cupti::kSuccess ? timed(report_, of_pass(0, "start"), [&] { return session_->start(); }) : result;
   };
@@ -309,16 +310,18 @@ bool Collection::add_values() {
   if (!worked(timed(report_, "decoding", [&] { return session_->finish(); }), session_->step())) {
     return false;
   }
-  if (session_->ranges() != call_.kernels.size() || session_->dropped() > 0) {
+  const std::vector<std::size_t> ranges = kernel_ranges(call_.are_kernels, session_->ranges());
+  if (ranges.size() != call_.kernels.size() || session_->dropped() > 0) {
     report_.missing = fmt::format("CUPTI counted {} launches of {} and dropped {}", session_->ranges(),
                                   call_.kernels.size(), session_->dropped());
     return false;
   }
   const auto evaluated = timed(report_, "evaluation", [&] {
     auto result = cupti::kSuccess;
-    for (std::size_t range = 0; range < call_.kernels.size() && result == cupti::kSuccess; ++range) {
-      report_.launches.push_back({.kernel = call_.kernels[range].name, .values = {}});
-      result = schedule_.host->evaluate(session_->data(), range, report_.metrics, report_.launches.back().values);
+    for (std::size_t kernel = 0; kernel < ranges.size() && result == cupti::kSuccess; ++kernel) {
+      report_.launches.push_back({.kernel = call_.kernels[kernel].name, .values = {}});
+      result =
+          schedule_.host->evaluate(session_->data(), ranges[kernel], report_.metrics, report_.launches.back().values);
     }
     return result;
   });
@@ -326,6 +329,17 @@ bool Collection::add_values() {
 }
 
 }  // namespace
+
+std::vector<std::size_t> kernel_ranges(const std::vector<bool>& are_kernels, std::size_t ranges) {
+  const auto kernels = static_cast<std::size_t>(std::ranges::count(are_kernels, true));
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < are_kernels.size(); ++i) {
+    if (are_kernels[i] && (ranges == kernels || ranges == are_kernels.size())) {
+      numbers.push_back(ranges == kernels ? numbers.size() : i);
+    }
+  }
+  return numbers;
+}
 
 CounterReport collect_counters(const ProfiledGpu& gpu, const ProfiledCall& call,
                                const std::vector<std::string>& metrics, cuda::Result& error) {

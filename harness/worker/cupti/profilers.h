@@ -14,6 +14,7 @@ namespace apo {
 // The profiled call. Both functions return CUDA's error.
 struct ProfiledCall {
   std::vector<LaunchedKernel> kernels;  // of one call, in launch order
+  std::vector<bool> are_kernels;        // of its operations, which are also fills and copies where it is recorded
   // Set when the call repeats exactly after `prepare`, which then precedes every pass. Otherwise CUPTI repeats each
   // launch by itself, which takes some 17 ms each time, and restores memory in between, which fills the caches with it.
   bool repeatable = false;
@@ -21,6 +22,10 @@ struct ProfiledCall {
   // Launches the kernels of one call, each finished before the next. No other launch is allowed here.
   std::function<cuda::Result()> launch;
 };
+
+// The numbers of the kernels' ranges, in launch order, where CUPTI made so many ranges: of the kernels alone, or of all
+// operations, as a driver may fill memory by a kernel of its own. Empty where it can be neither.
+std::vector<std::size_t> kernel_ranges(const std::vector<bool>& are_kernels, std::size_t ranges);
 
 // Collects `metrics` for every launch of a call, which is repeated for every pass. The report names problems of the
 // profiler; `error` is the kernels' own. Everything of the profiler is removed: a session that outlives the module of a

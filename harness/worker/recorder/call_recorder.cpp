@@ -57,6 +57,7 @@ void on_driver_call(State& self, const cupti::CallbackData& call) {
     note_wait(self, call, function);
   }
   try {
+    note_loading(self, call, function);
     if (call.site != cupti::kEnter) {
       note_made(self, call, function);
     } else {
@@ -140,10 +141,12 @@ std::string CallRecorder::subscribe() {
   return "";
 }
 
-void CallRecorder::begin(const std::vector<CudaRange>& tensors, cuda::Stream caller) {
+void CallRecorder::begin(const std::vector<CudaRange>& tensors, cuda::Stream caller,
+                         const std::vector<cuda::Pointer>& scratch) {
   State& self = state();
   const std::lock_guard lock(self.mutex);
   recorder::begin_call(self, tensors);
+  self.fresh.insert(scratch.begin(), scratch.end());
   self.is_ordered = true;
   self.caller = caller;
 }
@@ -160,6 +163,11 @@ Result<RecordedCall> CallRecorder::end(const std::vector<ReturnedMemory>& result
   }
   if (self.refusal.empty() && !give_results(self.call, {self.memory.begin(), self.memory.end()}, results)) {
     self.refused("it returns memory that no operation of the call works on, as an answer from before is");
+  }
+  try {
+    recorder::check_memory(self);
+  } catch (const recorder::Unrecordable& refused) {
+    self.refused(refused.why);
   }
   if (!self.refusal.empty()) {
     return Failure{.outcome = Outcome::refused, .evidence = std::string(kNotRecorded) + self.refusal};

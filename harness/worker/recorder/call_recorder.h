@@ -53,8 +53,9 @@ class CallRecorder {
   // The program ends: what was waited for did not come.
   static void give_up();
   // `tensors`: those of the call and its scratch, in the order of its argument struct. `caller`: the stream that they
-  // are written and read on.
-  void begin(const std::vector<CudaRange>& tensors, cuda::Stream caller = nullptr);
+  // are written and read on. `scratch`: allocations that are free and hold kScratchByte, which the call may take.
+  void begin(const std::vector<CudaRange>& tensors, cuda::Stream caller = nullptr,
+             const std::vector<cuda::Pointer>& scratch = {});
   // `results`: memory of the call's own that it returned.
   Result<RecordedCall> end(const std::vector<ReturnedMemory>& results = {});
   void stop();

@@ -36,8 +36,14 @@ std::string_view code_in(const std::string& image, const std::string& kernel) {
   return {};
 }
 
-const std::string& image_with(State& self, const std::string& kernel) {
+// Several modules may have a kernel of that name: one that was loaded by itself is known by its handle.
+const std::string& image_with(State& self, cuda::Module module, const std::string& kernel) {
   const std::lock_guard lock(self.images_mutex);
+  for (const std::size_t image : self.images_of[module]) {
+    if (!code_in(self.images[image], kernel).empty()) {
+      return self.images[image];
+    }
+  }
   const std::string* found = nullptr;
   std::string_view code;
   for (const std::string& image : self.images) {
@@ -64,7 +70,7 @@ int module_of(State& self, cuda::Function function, const std::string& kernel) {
   if (const auto known = self.modules.find(module); known != self.modules.end()) {
     return known->second;
   }
-  RecordedModule recorded{.image = image_with(self, kernel), .variables = {}};
+  RecordedModule recorded{.image = image_with(self, module, kernel), .variables = {}};
   for (const CudaVariable& variable : variables_in(recorded.image)) {
     cuda::Pointer at = 0;
     std::size_t bytes = 0;
@@ -221,9 +227,38 @@ void note_module(State& self, const cupti::ModuleData* module) {
   }
   std::string image(module->cubin, module->bytes);
   const std::lock_guard lock(self.images_mutex);
-  if (std::ranges::find(self.images, image) == self.images.end()) {
+  const auto known = std::ranges::find(self.images, image);
+  self.loading[std::this_thread::get_id()].push_back(static_cast<std::size_t>(known - self.images.begin()));
+  if (known == self.images.end()) {
     self.images.push_back(std::move(image));
   }
+}
+
+// A driver that loads late tells of an image when its first function is asked for.
+void note_loading(State& self, const cupti::CallbackData& call, std::string_view function) {
+  struct FunctionParameters {
+    cuda::Function* function;
+    cuda::Module module;
+  };
+  const bool is_load = function.starts_with("cuModuleLoad");
+  const bool is_unload = function == "cuModuleUnload";
+  if (!is_load && !is_unload && function != "cuModuleGetFunction") {
+    return;
+  }
+  const std::lock_guard lock(self.images_mutex);
+  std::vector<std::size_t>& loading = self.loading[std::this_thread::get_id()];
+  if (succeeded(call) && call.parameters != nullptr) {
+    if (is_unload) {
+      self.images_of.erase(*static_cast<const cuda::Module*>(call.parameters));
+    } else if (is_load) {
+      self.images_of[**static_cast<cuda::Module* const*>(call.parameters)] = loading;
+    } else {
+      std::vector<std::size_t>& images =
+          self.images_of[static_cast<const FunctionParameters*>(call.parameters)->module];
+      images.insert(images.end(), loading.begin(), loading.end());
+    }
+  }
+  loading.clear();
 }
 
 }  // namespace apo::recorder

@@ -23,12 +23,16 @@ bool is_zero(const std::string& bytes) {
   return bytes.find_first_not_of('\0') == std::string::npos;
 }
 
-void take_room(State& self, std::int64_t bytes) {
-  self.own_bytes += bytes;
-  if (self.own_bytes > kMostRecordedMemory) {
+void check_room(std::int64_t bytes) {
+  if (bytes > kMostRecordedMemory) {
     refuse(fmt::format("it works on more than {} of memory of its own",
                        format_bytes(static_cast<double>(kMostRecordedMemory))));
   }
+}
+
+void take_room(State& self, std::int64_t bytes) {
+  self.own_bytes += bytes;
+  check_room(self.own_bytes);
 }
 
 // The allocation that begins there. What was allocated since the call began holds nothing yet.
@@ -40,7 +44,7 @@ int memory_at(State& self, cuda::Pointer start, std::int64_t bytes) {
     if (bytes > memory.bytes && !memory.is_scratch) {
       refuse("memory that it works on was freed, and more was allocated in its place");
     }
-    take_room(self, std::max<std::int64_t>(bytes - memory.bytes, 0));
+    take_room(self, memory.is_scratch ? 0 : std::max<std::int64_t>(bytes - memory.bytes, 0));
     memory.bytes = std::max(memory.bytes, bytes);
     return static_cast<int>(index);
   }
@@ -50,8 +54,8 @@ int memory_at(State& self, cuda::Pointer start, std::int64_t bytes) {
   if (has_tensors) {
     refuse("it works on memory between the tensors of the call");
   }
-  take_room(self, bytes);
   RecordedMemory memory{.bytes = bytes, .contents = "", .is_scratch = self.fresh.contains(start)};
+  take_room(self, memory.is_scratch ? 0 : bytes);  // of scratch, what the call returns is none of its own
   if (!memory.is_scratch) {
     std::string contents = read_memory(self, start, bytes);
     refuse_addresses(self, contents, start, "the memory that it works on");
@@ -63,6 +67,21 @@ int memory_at(State& self, cuda::Pointer start, std::int64_t bytes) {
 }
 
 }  // namespace
+
+void check_memory(const State& self) {
+  std::int64_t bytes = 0;
+  for (const RecordedMemory& memory : self.call.memory) {
+    bytes += memory.bytes;
+  }
+  check_room(bytes);
+}
+
+bool is_allocated(const State& self, cuda::Pointer at, std::int64_t bytes) {
+  cuda::Pointer start = 0;
+  std::size_t size = 0;
+  return has_attribute(self, start, cuda::kPointerRangeStart, at) && start == at &&
+         has_attribute(self, size, cuda::kPointerRangeSize, at) && size >= static_cast<std::size_t>(bytes);
+}
 
 std::string read_memory(const State& self, cuda::Pointer at, std::int64_t bytes) {
   std::string contents(static_cast<std::size_t>(bytes), '\0');
@@ -98,16 +117,23 @@ void refuse_addresses(State& self, const std::string& contents, cuda::Pointer st
 }
 
 std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {
-  for (std::size_t i = 0; i < self.tensors.size(); ++i) {
-    const CudaRange& tensor = self.tensors[i];
-    if (tensor.bytes > 0 && word >= tensor.at && word <= tensor.at + tensor.bytes) {
-      return RecordedPlace{.argument = static_cast<int>(i), .offset = static_cast<std::int64_t>(word - tensor.at)};
-    }
-  }
   unsigned type = 0;
   unsigned managed = 0;
   cuda::Pointer start = 0;
   std::size_t bytes = 0;
+  const auto in_tensor = [&](const CudaRange& tensor) { return word >= tensor.at && word - tensor.at < tensor.bytes; };
+  auto tensor = std::ranges::find_if(self.tensors, in_tensor);
+  if (tensor == self.tensors.end()) {
+    const auto ends = [&](const CudaRange& one) { return one.bytes > 0 && word == one.at + one.bytes; };
+    tensor = std::ranges::find_if(self.tensors, ends);
+    const bool is_begin =
+        tensor != self.tensors.end() && has_attribute(self, start, cuda::kPointerRangeStart, word) && start == word;
+    tensor = is_begin ? self.tensors.end() : tensor;  // of what lies behind the tensor
+  }
+  if (tensor != self.tensors.end()) {
+    return RecordedPlace{.argument = static_cast<int>(tensor - self.tensors.begin()),
+                         .offset = static_cast<std::int64_t>(word - tensor->at)};
+  }
   if (!has_attribute(self, type, cuda::kPointerMemoryType, word)) {
     return std::nullopt;
   }

@@ -43,7 +43,13 @@ struct CopyParameters {
 struct AllocationParameters {
   cuda::Pointer* at;
   std::size_t bytes;
-  cuda::Stream stream;  // likewise, and not where a pool is named
+  cuda::Stream stream;  // likewise
+};
+struct PoolParameters {
+  cuda::Pointer* at;
+  std::size_t bytes;
+  const void* pool;
+  cuda::Stream stream;
 };
 struct MapParameters {
   void* map;
@@ -106,11 +112,21 @@ struct Refused {
 constexpr const char* kNoReplay = "no replay repeats such a call";
 constexpr const char* kGraph =
     "it is of a CUDA graph, which is not looked into: record the call where the program makes no graph of it";
-constexpr std::array kRefused = {Refused{"cuGraphLaunch", kGraph},        Refused{"cuStreamBeginCapture", kGraph},
-                                 Refused{"cuMemcpy", kNoReplay},          Refused{"cuMemset", kNoReplay},
-                                 Refused{"cuLaunch", kNoReplay},          Refused{"cuStreamWriteValue", kNoReplay},
-                                 Refused{"cuStreamWaitValue", kNoReplay}, Refused{"cuStreamBatchMemOp", kNoReplay},
-                                 Refused{"cuMemPrefetch", kNoReplay}};
+constexpr const char* kHandle = "a replay has other handles of textures and surfaces";
+constexpr const char* kMapped = "what memory held that it maps is not known: map it before the call";
+constexpr std::array kRefused = {Refused{"cuGraphLaunch", kGraph},
+                                 Refused{"cuStreamBeginCapture", kGraph},
+                                 Refused{"cuMemcpy", kNoReplay},
+                                 Refused{"cuMemset", kNoReplay},
+                                 Refused{"cuLaunch", kNoReplay},
+                                 Refused{"cuStreamWriteValue", kNoReplay},
+                                 Refused{"cuStreamWaitValue", kNoReplay},
+                                 Refused{"cuStreamBatchMemOp", kNoReplay},
+                                 Refused{"cuMemPrefetch", kNoReplay},
+                                 Refused{"cuStreamAddCallback", kNoReplay},
+                                 Refused{"cuTexObjectCreate", kHandle},
+                                 Refused{"cuSurfObjectCreate", kHandle},
+                                 Refused{"cuMemMap", kMapped}};
 
 const char* why_refused(std::string_view function) {
   const auto* const found =
@@ -157,16 +173,30 @@ void note_operation(State& self, const cupti::CallbackData& call, std::string_vi
   }
 }
 
+bool succeeded(const cupti::CallbackData& call) {
+  return call.site != cupti::kEnter && call.result != nullptr &&
+         *static_cast<const cuda::Result*>(call.result) == cuda::kSuccess;
+}
+
 void note_made(State& self, const cupti::CallbackData& call, std::string_view function) {
+  if (!succeeded(call) || call.parameters == nullptr) {
+    return;
+  }
   if (function.starts_with("cuTensorMapEncode")) {
     const auto& encoded = *static_cast<const MapParameters*>(call.parameters);
     self.maps[std::string(static_cast<const char*>(encoded.map), kMapBytes)] =
         reinterpret_cast<std::uint64_t>(encoded.address);
   }
+  if (!self.recording || !self.refusal.empty()) {
+    return;
+  }
   const bool is_queued = function == "cuMemAllocAsync";
-  if (self.recording && self.refusal.empty() && (is_queued || function == "cuMemAlloc_v2")) {
+  if (is_queued || function == "cuMemAlloc_v2") {
     const auto& made = *static_cast<const AllocationParameters*>(call.parameters);
     note_allocation(self, *made.at, static_cast<std::int64_t>(made.bytes), is_queued ? made.stream : nullptr);
+  } else if (function == "cuMemAllocFromPoolAsync") {
+    const auto& made = *static_cast<const PoolParameters*>(call.parameters);
+    note_allocation(self, *made.at, static_cast<std::int64_t>(made.bytes), made.stream);
   }
 }
 
@@ -184,8 +214,7 @@ StreamOrder::Handle ordered(State& self, cuda::Stream stream) {
 // Those that wait, and those that may have.
 void note_wait(State& self, const cupti::CallbackData& call, std::string_view function) {
   const void* const parameters = call.parameters;
-  const bool is_over = call.site != cupti::kEnter && call.result != nullptr &&
-                       *static_cast<const cuda::Result*>(call.result) == cuda::kSuccess;
+  const bool is_over = succeeded(call);
   if (parameters == nullptr && !function.starts_with("cuCtxSynchronize")) {
     return;
   }

@@ -60,9 +60,13 @@ NamedMemory named_by(const State& self, const std::string& mark) {
 void take_results(State& self, ProgramCall& found) {
   for (std::size_t i = 0; i < self.memory.size(); ++i) {
     const RecordedMemory& memory = self.call.memory[i];
-    const std::string after = read_memory(self, self.memory[i], memory.bytes);
-    found.written.push_back(changed(memory, after));
+    found.written.emplace_back();
     found.results.emplace_back();
+    if (!is_allocated(self, self.memory[i], memory.bytes)) {
+      continue;  // scratch that the range itself has freed: nobody reads it any more
+    }
+    const std::string after = read_memory(self, self.memory[i], memory.bytes);
+    found.written.back() = changed(memory, after);
     for (const auto& [begin, end] : found.written.back()) {
       found.results.back() += after.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
     }
@@ -94,6 +98,7 @@ void end_program_call(State& self) {
   }
   try {
     if (self.refusal.empty()) {
+      check_memory(self);
       take_results(self, found);
     }
   } catch (const Unrecordable& refused) {

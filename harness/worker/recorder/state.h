@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "harness/core/recording/recorded_call.h"
@@ -34,7 +35,9 @@ struct Unrecordable {
 struct State {
   std::mutex images_mutex;          // modules are also loaded by the driver calls of a callback
   std::vector<std::string> images;  // of modules, each once
-  std::mutex mutex;                 // of all that follows
+  std::map<cuda::Module, std::vector<std::size_t>> images_of;
+  std::map<std::thread::id, std::vector<std::size_t>> loading;  // by the driver call that the thread is in
+  std::mutex mutex;                                             // of all that follows
   std::unique_ptr<const cupti::Library> cupti;
   const cuda::Driver* driver = nullptr;
   std::map<std::string, std::uint64_t> maps;  // bytes of a CUtensorMap, and the address that it was made of
@@ -42,7 +45,7 @@ struct State {
   std::vector<CudaRange> tensors;
   RecordedCall call;
   std::vector<cuda::Pointer> memory;    // addresses of call.memory
-  std::set<cuda::Pointer> fresh;        // memory that was allocated since the call began
+  std::set<cuda::Pointer> fresh;        // memory that was allocated since the call began, or free then
   std::map<cuda::Module, int> modules;  // numbers in call.modules
   std::set<cuda::Stream> streams;
   bool is_ordered = false;  // whether the call has a caller, on whose stream its inputs and outputs are
@@ -73,6 +76,8 @@ void need(const State& self, cuda::Result result, const std::string& what);
 bool can_record(const cuda::Driver* driver);
 void begin_call(State& self, const std::vector<CudaRange>& tensors);
 
+bool succeeded(const cupti::CallbackData& call);  // it has returned, and without an error
+
 // operations.cpp: writes down what a call of the driver gives the GPU. Throws Unrecordable.
 void note_operation(State& self, const cupti::CallbackData& call, std::string_view function);
 // After a call of the driver: memory that it allocated, tensor maps that it made.
@@ -90,8 +95,14 @@ void note_launch(State& self, const cuda::LaunchConfig& config, cuda::Function l
 // Notes on which GPU and stream it works.
 void note_queue(State& self, cuda::Stream stream);
 void note_module(State& self, const cupti::ModuleData* module);
+// Before and after a call of the driver that succeeds: which images are of which module.
+void note_loading(State& self, const cupti::CallbackData& call, std::string_view function);
 
-// memory.cpp. All throw Unrecordable.
+// memory.cpp. All but is_allocated() throw Unrecordable.
+// Scratch included, once what the call returns is no longer among it.
+void check_memory(const State& self);
+// Whether the allocation is still there.
+bool is_allocated(const State& self, cuda::Pointer at, std::int64_t bytes);
 std::string read_memory(const State& self, cuda::Pointer at, std::int64_t bytes);
 // A replay has other addresses, and finds none of those that lie in the memory at `start`.
 void refuse_addresses(State& self, const std::string& contents, cuda::Pointer start, const std::string& where);

@@ -164,6 +164,15 @@ TEST(RecordedResults, AreArgumentsAndTheRestOfTheMemoryIsNumberedAnew) {
   EXPECT_EQ(call.memory[1].contents, std::string(512, 'c'));
 }
 
+// Parts of one allocation that lie side by side.
+TEST(RecordedResults, BeginWhereTheOneBeforeThemEnds) {
+  RecordedCall call = returning();
+  EXPECT_TRUE(give_results(call, {0, 1024, 1536},
+                           {{.argument = 1, .at = 1024, .bytes = 8}, {.argument = 2, .at = 1032, .bytes = 504}}));
+  EXPECT_EQ(call.operations[1].to, (RecordedPlace{.argument = 2}));
+  EXPECT_EQ(call.operations[2].to, (RecordedPlace{.argument = 1}));
+}
+
 TEST(RecordedResults, OfWhichNoOperationKnowsAreTold) {
   RecordedCall call = returning();
   EXPECT_FALSE(give_results(call, {0, 1024, 1536}, {{.argument = 1, .at = 4096, .bytes = 512}}));
@@ -187,7 +196,12 @@ TEST(ProgramCalls, CutOffAreNone) {
 
 TEST(ProgramCalls, ThatWroteOrNameWhatIsOutsideOfTheirMemoryAreNone) {
   for (const std::vector<std::array<std::int64_t, 2>>& written :
-       {std::vector<std::array<std::int64_t, 2>>{{0, 33}}, {{-1, 4}}, {{4, 4}}, {{8, 16}, {12, 20}}}) {
+       {std::vector<std::array<std::int64_t, 2>>{{0, 33}},
+        {{-1, 4}},
+        {{4, 4}},
+        {{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}},
+        {{0, std::numeric_limits<std::int64_t>::max()}, {0, std::numeric_limits<std::int64_t>::max()}},
+        {{8, 16}, {12, 20}}}) {
     ProgramCall call = program_call();
     call.written[0] = written;
     EXPECT_FALSE(decode_program_call(encode(call)));

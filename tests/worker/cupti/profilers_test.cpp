@@ -40,6 +40,7 @@ class CounterCollections : public Profilers {
  protected:
   CounterReport collect(const std::vector<std::string>& metrics = {"a.sum"}) {
     const ProfiledCall call{.kernels = {{"k"}},
+                            .are_kernels = are_kernels_,
                             .repeatable = repeatable_,
                             .prepare = [] { return cuda::kSuccess; },
                             .launch = [&] { return fault_; }};
@@ -51,6 +52,7 @@ class CounterCollections : public Profilers {
     EXPECT_EQ(report.launches[0].values, std::vector<double>{42});
   }
 
+  std::vector<bool> are_kernels_ = {true};
   bool repeatable_ = true;
   cuda::Result fault_ = cuda::kSuccess;
   cuda::Result error_ = cuda::kSuccess;
@@ -104,6 +106,17 @@ TEST_F(CounterCollections, DoNotTakeALaunchTooFewForACount) {
   const CounterReport report = collect();
   EXPECT_EQ(report.missing, "CUPTI counted 0 launches of 1 and dropped 0");
   EXPECT_TRUE(report.launches.empty());
+}
+
+TEST_F(CounterCollections, OfARecordedCallMayHaveRangesOfItsFills) {
+  are_kernels_ = {false, true, false};
+  expect_counted(collect());
+  fake_->ranges = 3;
+  expect_counted(collect());
+  fake_->ranges = 2;
+  EXPECT_EQ(collect().missing, "CUPTI counted 2 launches of 1 and dropped 0");
+  EXPECT_EQ(kernel_ranges({false, true, false, true}, 2), (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(kernel_ranges({false, true, false, true}, 4), (std::vector<std::size_t>{1, 3}));
 }
 
 class InstructionCounts : public Profilers {

@@ -72,6 +72,9 @@ class Recorder : public ::testing::Test {
       return refused.why;
     }
   }
+  static void made(const char* function, const void* parameters, cuda::Result result = cuda::kSuccess) {
+    note_made(state(), {.site = 1, .parameters = parameters, .result = &result}, function);
+  }
   static std::string fill(cuda::Pointer at, std::size_t bytes) {
     const struct {
       cuda::Pointer to;
@@ -95,16 +98,72 @@ TEST_F(Recorder, MemoryIsKeptAsTheCallFindsIt) {
 
 TEST_F(Recorder, MemoryThatTheCallAllocatesBeginsAsNoNumber) {
   std::vector<char> memory(64, '\0');
-  cuda::Pointer made = there(memory);
+  cuda::Pointer at = there(memory);
   const struct {
     cuda::Pointer* at;
     std::size_t bytes;
-  } parameters{.at = &made, .bytes = memory.size()};
-  note_made(state(), {.parameters = &parameters}, "cuMemAlloc_v2");
+  } parameters{.at = &at, .bytes = memory.size()};
+  made("cuMemAlloc_v2", &parameters, cuda::kOutOfMemory);
+  EXPECT_EQ(memory, std::vector<char>(64, '\0')) << "what a failed call returns is no memory of its";
+  made("cuMemAlloc_v2", &parameters);
   EXPECT_EQ(memory, std::vector<char>(64, static_cast<char>(kScratchByte))) << "for the program itself, too";
-  EXPECT_EQ(fill(made, 8), "");
+  EXPECT_EQ(fill(at, 8), "");
   EXPECT_TRUE(state().call.memory.at(0).is_scratch);
   EXPECT_EQ(state().call.memory.at(0).contents, "");
+}
+
+TEST_F(Recorder, MemoryOfAPoolIsNewToo) {
+  std::vector<char> memory(64, '\0');
+  cuda::Pointer at = there(memory);
+  const struct {
+    cuda::Pointer* at;
+    std::size_t bytes;
+    const void* pool;
+    cuda::Stream stream;
+  } parameters{.at = &at, .bytes = memory.size(), .pool = nullptr, .stream = nullptr};
+  made("cuMemAllocFromPoolAsync", &parameters);
+  EXPECT_EQ(memory, std::vector<char>(64, static_cast<char>(kScratchByte)));
+  EXPECT_TRUE(state().fresh.contains(at));
+}
+
+// Two halves of one stretch, as adjacent allocations lie.
+TEST_F(Recorder, TheEndOfATensorIsTheBeginOfWhatLiesBehindIt) {
+  std::vector<char> memory(64, 'm');
+  const auto at = reinterpret_cast<cuda::Pointer>(memory.data());
+  allocations()[at] = 32;
+  const std::vector<CudaRange> both = {{.at = at, .bytes = 32}, {.at = at + 32, .bytes = 32}};
+  begin_call(state(), both);
+  EXPECT_EQ(place_of(state(), at + 31), (RecordedPlace{.argument = 0, .offset = 31}));
+  EXPECT_EQ(place_of(state(), at + 32), (RecordedPlace{.argument = 1}));
+  EXPECT_EQ(place_of(state(), at + 64), (RecordedPlace{.argument = 1, .offset = 32}));
+  begin_call(state(), {both.front()});
+  EXPECT_EQ(place_of(state(), at + 32), (RecordedPlace{.argument = 0, .offset = 32})) << "nothing begins there";
+  allocations()[at + 32] = 32;
+  EXPECT_EQ(place_of(state(), at + 32), (RecordedPlace{.memory = 0}));
+}
+
+// Before the call is over nobody knows which of it is an output.
+TEST_F(Recorder, ScratchCountsWhenTheCallIsOver) {
+  state().call.memory = {{.bytes = kMostRecordedMemory, .contents = "", .is_scratch = true}};
+  EXPECT_NO_THROW(check_memory(state()));
+  std::vector<char> memory(64, 'm');
+  EXPECT_EQ(fill(there(memory), 8), "");
+  EXPECT_THROW(check_memory(state()), Unrecordable);
+}
+
+TEST_F(Recorder, ScratchThatTheRangeFreedHasNoResult) {
+  std::vector<char> memory(64, 'm');
+  std::vector<char> scratch(64, 'm');
+  EXPECT_EQ(fill(there(memory), 8), "");
+  EXPECT_EQ(fill(there(scratch), 8), "");
+  allocations().erase(there(scratch));
+  memory[3] = 'n';
+  ProgramCall told;
+  state().done = [&](const ProgramCall& call) { told = call; };
+  end_program_call(state());
+  EXPECT_EQ(told.refusal, "");
+  EXPECT_EQ(told.results, (std::vector<std::string>{"n", ""}));
+  EXPECT_TRUE(decode_program_call(encode(told)));
 }
 
 TEST_F(Recorder, AnAddressInMemoryIsFoundWithinTheFirstGiB) {
@@ -124,7 +183,45 @@ TEST_F(Recorder, GraphsAreRefusedByThatName) {
     EXPECT_NE(note(function, &function).find("CUDA graph"), std::string::npos) << function;
   }
   EXPECT_EQ(note("cuMemcpyHtoD_v2", "x"), "no replay repeats such a call");
+  EXPECT_EQ(note("cuStreamAddCallback", "x"), "no replay repeats such a call");
+  EXPECT_NE(note("cuTexObjectCreate", "x"), "");
+  EXPECT_NE(note("cuMemMap", "x"), "");
   EXPECT_EQ(note("cuCtxSynchronize", nullptr), "");
+}
+
+std::vector<std::size_t> images_of(cuda::Module module) {
+  const auto images = state().images_of.find(module);
+  return images == state().images_of.end() ? std::vector<std::size_t>() : images->second;
+}
+
+TEST_F(Recorder, AModuleIsKnownByTheImagesThatItsLoadTellsOf) {
+  const std::string first = "first image";
+  const std::string second = "second image";
+  const auto loads = [](cuda::Module module, const std::string& image, const char* function, const void* parameters) {
+    note_loading(state(), {.site = cupti::kEnter, .parameters = parameters}, function);
+    const cupti::ModuleData data{.id = 0, .bytes = image.size(), .cubin = image.data()};
+    note_module(state(), &data);
+    cuda::Result result = cuda::kSuccess;
+    note_loading(state(), {.site = 1, .parameters = parameters, .result = &result}, function);
+    return images_of(module);
+  };
+  const auto early = reinterpret_cast<cuda::Module>(0x10);
+  const auto late = reinterpret_cast<cuda::Module>(0x20);
+  cuda::Module made = early;
+  const struct { cuda::Module* module; } load{.module = &made};
+  const struct {
+    cuda::Function* function;
+    cuda::Module module;
+  } get{.function = nullptr, .module = late};
+  const auto of_first = loads(early, first, "cuModuleLoadData", &load);
+  ASSERT_EQ(of_first.size(), 1U);
+  EXPECT_EQ(state().images.at(of_first.front()), first);
+  const auto of_second = loads(late, second, "cuModuleGetFunction", &get);
+  ASSERT_EQ(of_second.size(), 1U);
+  EXPECT_EQ(state().images.at(of_second.front()), second);
+  cuda::Result result = cuda::kSuccess;
+  note_loading(state(), {.site = 1, .parameters = &early, .result = &result}, "cuModuleUnload");
+  EXPECT_TRUE(images_of(early).empty()) << "another module may get its handle";
 }
 
 TEST_F(Recorder, TheFirstReasonStays) {
