@@ -308,7 +308,7 @@ def main():
         request = json.load(file)
     answer = os.dup(1)
     os.dup2(2, 1)  # what the file prints is no launch data
-    confine(os.getcwd())  # a device variant's own code is judged later: where there is no Landlock it runs as it is
+    confine(os.getcwd())  # as far as this system can: what is judged is the cubin
     try:
         cubin, launches = compile_all(request, path)
     except Mistake as mistake:
