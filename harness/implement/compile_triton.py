@@ -47,7 +47,7 @@ def triton_version():
 
 def confine(folder, others=("/dev/null",)):
     """From here on only files below the folder can be written, and the others: the file's own code runs, and nobody has
-    checked it.
+    checked it. Returns False where this kernel can't hold that.
 
     Landlock, as in landlock(7). Before its version 2 nothing can be moved between folders, which Triton's cache does.
     """
@@ -57,19 +57,20 @@ def confine(folder, others=("/dev/null",)):
     libc = ctypes.CDLL(None)
     version = libc.syscall(create, None, ctypes.c_size_t(0), 1)
     if version < 2:
-        return
+        return False
     rights = write | removes_and_makes | refer | (truncate if version >= 3 else 0)
     attributes = struct.pack("Q", rights)
     rules = libc.syscall(create, attributes, ctypes.c_size_t(len(attributes)), 0)
     for path, granted in ((folder, rights), *((other, write) for other in others)):
         place = os.open(path, os.O_PATH)
         rule = struct.pack("=Qi", granted, place)
-        if libc.syscall(add, rules, 1, rule, 0) != 0:
-            return
+        added = libc.syscall(add, rules, 1, rule, 0) == 0
         os.close(place)
+        if not added:
+            return False
     set_no_new_privileges = 38
     libc.prctl(set_no_new_privileges, 1, 0, 0, 0)
-    libc.syscall(restrict, rules, 0)
+    return libc.syscall(restrict, rules, 0) == 0
 
 
 class Target:
@@ -307,7 +308,7 @@ def main():
         request = json.load(file)
     answer = os.dup(1)
     os.dup2(2, 1)  # what the file prints is no launch data
-    confine(os.getcwd())
+    confine(os.getcwd())  # as far as this system can: what is judged is the cubin
     try:
         cubin, launches = compile_all(request, path)
     except Mistake as mistake:

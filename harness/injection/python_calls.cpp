@@ -195,3 +195,10 @@ APO_CALLED_BY_PYTHON const char* apo_end_call(const std::uint64_t* results, int 
 APO_CALLED_BY_PYTHON void apo_stop_recording() {
   apo::recording().recorder->stop();
 }
+
+// Waits for what the call launched; 0 where all of that went well.
+APO_CALLED_BY_PYTHON int apo_synchronize() {
+  const apo::Recording& self = apo::recording();
+  apo::use_context(self);
+  return static_cast<int>(self.driver->synchronize_context());
+}

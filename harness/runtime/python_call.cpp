@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/core/system/secret.h"
@@ -28,6 +29,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kSecondsOfAFile = 300;  // with all that it compiles
 constexpr std::uintmax_t kMostAnswer = std::uintmax_t{1} << 20;
+constexpr std::uintmax_t kMostRecord = std::uintmax_t{kMostRecordedMemory + (std::int64_t{1} << 30)};
 constexpr const char* kRequest = "request.json";  // also the object of such a build
 
 void add_shapes(Json& tensors, const Family& family, const Axes& axes) {
@@ -87,20 +89,28 @@ PythonServer& server_for(const std::string& python, int device) {
   return servers.try_emplace({python, device}, python, script.string(), environment_of(device)).first->second;
 }
 
-// The file's own words, of which any may be missing or wrong.
-std::optional<Json> answer_in(const fs::path& folder) {
-  const fs::path file = folder / "ANSWER.json";
-  std::error_code error;
-  if (!fs::is_regular_file(fs::symlink_status(file, error)) || fs::file_size(file, error) > kMostAnswer) {
+// What the process left there, which may be anything; nullopt where there is nothing. `refusal` gets why it isn't read.
+std::optional<std::string> text_in(const fs::path& file, std::uintmax_t most, std::string& refusal) {
+  if (is_absent(file)) {
     return std::nullopt;
   }
-  Json answer = Json::parse(read_file(file), nullptr, false);
+  try {
+    return read_foreign_file(file, most);
+  } catch (const UserError& error) {
+    refusal = std::string("what it wrote down cannot be read: ") + error.what();
+    return std::nullopt;
+  }
+}
+
+// The file's own words, of which any may be missing or wrong.
+std::optional<Json> answer_of(const std::optional<std::string>& text) {
+  Json answer = Json::parse(text.value_or(""), nullptr, false);
   const auto has_text = [&](const char* key) { return answer.contains(key) && answer.at(key).is_string(); };
   return answer.is_object() && has_text("outcome") && has_text("evidence") ? std::optional(std::move(answer))
                                                                            : std::nullopt;
 }
 
-Failure failure_of(const PythonRun& ran, const std::optional<Json>& answer) {
+Failure failure_of(const PythonRun& ran, const std::optional<Json>& answer, const std::string& refusal) {
   if (!ran.missing.empty()) {
     return {Outcome::refused, ran.missing};
   }
@@ -110,6 +120,9 @@ Failure failure_of(const PythonRun& ran, const std::optional<Json>& answer) {
   if (ran.timed_out) {
     return {Outcome::timed_out,
             "it did not return in " + format_seconds(kSecondsOfAFile) + ", with all that it compiles"};
+  }
+  if (!refusal.empty()) {
+    return {Outcome::faulted, refusal};
   }
   if (answer) {
     const auto outcome = outcome_from(answer->at("outcome").get<std::string>());
@@ -152,18 +165,19 @@ Result<RecordedCall> record_python(const Runtime& runtime, const Axes& axes, con
                         request_for(runtime, axes, of_build, is_drawn ? kRecordedSets : 0, record).dump());
   const PythonRun ran = server_for(build.toolchain.compiler, runtime.worker.device)
                             .run(folder / kRequest, kSecondsOfAFile, runtime.worker.stop);
-  const std::optional<Json> answer = answer_in(folder);
-  std::error_code ignored;  // of what the file may have done to its folder
-  const bool is_regular = fs::is_regular_file(fs::symlink_status(record, ignored));
-  auto call = is_regular ? decode_recorded_call(read_file(record)) : std::nullopt;
+  std::string refusal;
+  const std::optional<Json> answer = answer_of(text_in(folder / "ANSWER.json", kMostAnswer, refusal));
+  const std::optional<std::string> recorded = text_in(record, kMostRecord, refusal);
+  auto call = recorded ? decode_recorded_call(*recorded) : std::nullopt;
   const bool is_valid = call && answer && answer->at("outcome") == "valid" && !ran.cut && !ran.timed_out;
   log += ran.printed;
+  std::error_code ignored;          // of what the file may have done to its folder
   fs::remove_all(folder, ignored);  // what stays goes with the build
   if (!is_valid) {
-    return failure_of(ran, answer);
+    return failure_of(ran, answer, refusal);
   }
   add_host_time(*answer, log);
-  return *call;
+  return std::move(*call);
 }
 
 }  // namespace apo

@@ -18,17 +18,16 @@ PythonRun PythonServer::run(const std::filesystem::path& request, double seconds
   }
   process_->send(request.string() + "\n");
   const double until = process_->seconds() + seconds + kToStart;
-  std::vector<std::string> lines;
-  while (lines.empty() && !process_->has_ended() && process_->seconds() < until && !stop.stop_requested()) {
+  while (!process_->has_ended() && process_->seconds() < until && !stop.stop_requested()) {
     process_->move_within(stop.stop_possible() ? 0.02 : 1, true);
-    lines = take_lines(process_->output);
-  }
-  if (!lines.empty()) {
-    const auto said = nlohmann::json::parse(lines.front());
-    return {.signal = said.at("signal"),
-            .timed_out = said.at("timed_out"),
-            .cut = said.at("cut"),
-            .printed = said.at("printed")};
+    for (const std::string& line : take_lines(process_->output)) {
+      if (const auto said = nlohmann::json::parse(line, nullptr, false); said.is_object()) {
+        return {.signal = said.at("signal"),
+                .timed_out = said.at("timed_out"),
+                .cut = said.at("cut"),
+                .printed = said.at("printed")};
+      }
+    }
   }
   const std::unique_ptr<Subprocess> ended = std::move(process_);
   const ProcessResult result = ended->finish(true);

@@ -95,10 +95,15 @@ std::vector<std::string> register_own_variants(const std::string& family, const 
     const fs::path file = folder.path() / (std::string(own.name) + ".py");
     write_file_atomically(
         file, fmt::format("# apo:variant {}/{}\n# apo:idea {}\n", family, own.name, own.idea) + model + own.more);
-    const CandidateAnswer answer = register_file(workspace, {.file = file.string(), .family = family}, observer);
-    const bool is_wrong = answer.verdict == CandidateVerdict::wrong;
-    notes.push_back(answer.variant +
-                    (is_wrong ? " is not registered: " + answer.gates.back().evidence : " is registered"));
+    const std::string id = family + "/" + own.name;
+    try {
+      const CandidateAnswer answer = register_file(workspace, {.file = file.string(), .family = family}, observer);
+      const std::string why = answer.gates.empty() ? "it passed no gate" : answer.gates.back().evidence;
+      notes.push_back(id +
+                      (answer.verdict == CandidateVerdict::wrong ? " is not registered: " + why : " is registered"));
+    } catch (const UserError& error) {  // the family is registered, whatever becomes of these
+      notes.push_back(id + " is not registered: " + error.what());
+    }
   }
   return notes;
 }

@@ -33,6 +33,7 @@ import results
 from faults import fault_of
 from forms import Fault
 from furnish import furnish
+from sandbox import hold_calls, hold_files
 from submission import Call, problem_of
 
 DTYPES = {
@@ -99,6 +100,11 @@ class Recorder:
         words = [word for place, pair in found.items() for word in (place, *pair)]
         said = self.library.apo_end_call((ctypes.c_uint64 * max(1, len(words)))(*words), len(found), record.encode())
         return said.decode(errors="replace")
+
+    def synchronize(self, torch):
+        """Waits for the call in a way that the recorder is told of."""
+        if self.library.apo_synchronize() != 0:
+            torch.cuda.synchronize()  # says in PyTorch's words what failed
 
     def stop(self):
         self.library.apo_stop_recording()
@@ -183,6 +189,8 @@ def given_to(tensors):
 
 def call_once(call, tensors):
     """Returns the result, and weak references to what it was given."""
+    # It asks for statistics of memory, and what it picks changes from call to call.
+    tensors.torch.backends.cudnn.benchmark = False
     given = given_to(tensors)
     return call(given), {name: weakref.ref(one) for name, one in given.items()}
 
@@ -240,7 +248,7 @@ def record_call(torch, request, call, tensors, recorder):
             ]
         )
         result, kept = call_once(call, tensors)
-        torch.cuda.synchronize()
+        recorder.synchronize(torch)
         outputs = tensors.returned(result, used)
         del result
         found = {
@@ -303,33 +311,45 @@ CACHES = (
 )
 
 
-def enter(room):
-    """What compilers keep there serves the file's other sizes. Nothing of it was read before."""
-    from sandbox import enter
-
+def prepare(request):
+    """What compilers keep in the room serves the file's other sizes. Nothing of it was read before."""
+    room = request["room"]
     os.environ.update({name: room for name in CACHES})
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+    for tool in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"):  # CUPTI has one subscriber
+        os.environ.pop(tool, None)
     tempfile.tempdir = None
     os.chdir(room)
-    enter(room)
+    hold_files(room)  # threads of CUDA's would stay as they are
+
+
+def start_cuda(torch, request, folder, recorder):
+    """The tensors on the GPU, in memory of the recorder's."""
+    recorder.start()
+    if torch.version.cuda is None:
+        raise Fault("refused", f"the PyTorch of '{sys.executable}' sees no GPU: install a build of it with CUDA")
+    if not hasattr(torch.cuda.memory, "change_current_allocator"):
+        raise Fault("refused", f"PyTorch {torch.__version__} is too old: {INSTALL}")
+    try:
+        recorder.use_memory(torch)
+        torch.cuda.init()
+        tensors = Tensors(torch, request, folder, "cuda")
+        torch.cuda.synchronize()
+    except Fault:
+        raise
+    except Exception as error:  # none of it is the file's doing
+        outcome = "out_of_memory" if recorder.out_of_memory() else "refused"
+        raise Fault(outcome, f"PyTorch cannot make the tensors: {type(error).__name__}: {error}") from error
+    return tensors
 
 
 def record(request, folder):
     import torch
 
-    os.environ.update({"CUDA_CACHE_PATH": request["room"], "TORCHINDUCTOR_COMPILE_THREADS": "1"})
-    for tool in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"):  # CUPTI has one subscriber
-        os.environ.pop(tool, None)
+    prepare(request)
     recorder = Recorder(request["library"])
-    recorder.start()
-    if not hasattr(torch.cuda.memory, "change_current_allocator"):
-        raise Fault("refused", f"PyTorch {torch.__version__} is too old: {INSTALL}")
-    recorder.use_memory(torch)
-    if not torch.cuda.is_available():
-        raise Fault("refused", f"the PyTorch of '{sys.executable}' sees no GPU: install a build of it with CUDA")
-    torch.cuda.init()
-    tensors = Tensors(torch, request, folder, "cuda")
-    torch.cuda.synchronize()
-    enter(request["room"])
+    tensors = start_cuda(torch, request, folder, recorder)
+    hold_calls()
     furnish(torch)
     try:
         with torch.no_grad():
@@ -363,10 +383,12 @@ def answer(act, path):
 def main(command, path=""):
     if command == "form":
         answer(form, path)
-    import torch  # noqa: F401: what is forked has it
-    from server import serve
+    from server import serve, take_output
 
-    serve(lambda request: answer(record, request))
+    answers = take_output()
+    import torch  # noqa: F401: what is forked has it
+
+    serve(lambda request: answer(record, request), answers)
 
 
 if __name__ == "__main__":

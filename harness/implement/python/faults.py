@@ -46,7 +46,8 @@ def described(error, is_out_of_memory):
         return "faulted", "it opens a connection, and there is no network here: bring what it needs in the file"
     if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.EROFS, errno.EPERM) and error.filename:
         return "faulted", f"it writes '{error.filename}': it may write below its own folder alone, $TMPDIR"
-    if "CUDAPluggableAllocator" in text or "captur" in text.lower():
-        what = "it captures a CUDA graph, or asks for a pool or statistics of memory"
-        return "refused", f"{what}: leave that out, apo launches the operations by itself"
+    if "PluggableAllocator does not yet support" in text:
+        return "refused", "it asks for a pool or statistics of memory: leave that out, its memory is the recorder's"
+    if "PluggableAllocator" in text or "captur" in text.lower():
+        return "refused", "it captures a CUDA graph: leave that out, apo launches the operations by itself"
     return "faulted", f"{type(error).__name__}: {text}"

@@ -17,22 +17,25 @@ def kind_of(value):
 def in_order(result, outputs, destinations):
     """The tensors of a result in the order of the outputs. What was given as destination may be left out."""
     wanted = [one["name"] for one in outputs]
+    rest = [name for name in wanted if name not in destinations]
     if result is None:
-        missing = [name for name in wanted if name not in destinations]
-        if missing:
-            raise wrong(f"it returns nothing, and '{missing[0]}' was no argument that it could write")
+        if rest:
+            raise wrong(f"it returns nothing, and '{rest[0]}' was no argument that it could write")
         return [destinations[name] for name in wanted]
     if isinstance(result, dict):
-        missing = [name for name in wanted if name not in result]
+        missing = [name for name in rest if name not in result]
         if missing:
             raise wrong(f"it returns a dict without '{missing[0]}'")
-        return [result[name] for name in wanted]
+        return [result[name] if name in result else destinations[name] for name in wanted]
     if len(wanted) == 1 and isinstance(result, list):
         raise wrong(f"it returns a list, and '{wanted[0]}' is a tensor: return the tensor itself")
     results = list(result) if isinstance(result, (tuple, list)) else [result]
-    if len(results) != len(wanted):
+    if len(results) == len(wanted):
+        return results
+    if len(results) != len(rest):
         raise wrong(f"it returns {len(results)} values, and the family has the outputs {', '.join(wanted)}")
-    return results
+    found = {**destinations, **dict(zip(rest, results))}
+    return [found[name] for name in wanted]
 
 
 def storage_of(torch, tensor):

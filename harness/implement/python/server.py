@@ -39,8 +39,16 @@ def end_all():
             os.waitpid(process, 0)
 
 
-def run(act, seconds):
-    """Calls `act` in a process of its own, until that ends, prints too much or takes too long."""
+def take_output():
+    """The output as a file for answers alone: what is printed from here on goes where errors go."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    return answers
+
+
+def run(act, seconds, closed=(0,)):
+    """Calls `act` in a process of its own without the `closed` descriptors, until that ends, prints too much or takes
+    too long."""
     reading, writing = os.pipe()
     process = os.fork()
     if process == 0:
@@ -48,7 +56,7 @@ def run(act, seconds):
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(writing, 1)
             os.dup2(writing, 2)
-            os.closerange(3, writing + 1)
+            os.closerange(3, max(writing, *closed) + 1)
             act()
         except BaseException:
             traceback.print_exc()
@@ -81,8 +89,9 @@ def run(act, seconds):
     return {"signal": died, "timed_out": timed_out, "cut": cut, "printed": printed.decode(errors="replace")}
 
 
-def serve(record):
+def serve(record, answers):
     ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
+    closed = (answers.fileno(),)
     for line in sys.stdin:
         request = json.loads(Path(line.strip()).read_text(encoding="utf-8"))
-        print(json.dumps(run(lambda: record(line.strip()), request["seconds"])), flush=True)
+        print(json.dumps(run(lambda: record(line.strip()), request["seconds"], closed)), file=answers, flush=True)

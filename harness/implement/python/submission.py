@@ -142,10 +142,19 @@ class Call:
         values = [self.value(text, given) for _, text in self.pairs]
         if self.form.is_bundle:
             return self.function(tuple(values) if self.form.parts or len(values) > 1 else values[0])
-        by_name = {one.name for one in self.form.parameters or [] if one.by_name_only}
+        by_name = self.given_by_name()
         plain_ones = [value for (name, _), value in zip(self.pairs, values) if name not in by_name]
         named = {name: value for (name, _), value in zip(self.pairs, values) if name in by_name}
         return self.function(*plain_ones, **named)
+
+    def given_by_name(self):
+        """The parameters that take no place: those behind a default that stays, too."""
+        parameters = self.form.parameters or []
+        found = {one.name for one in parameters if one.by_name_only}
+        given = {name for name, _ in self.pairs}
+        places = [one.name for one in parameters if not one.by_name_only]
+        gap = next((place for place, name in enumerate(places) if name not in given), len(places))
+        return found | set(places[gap:])
 
     def uses(self):
         """The tensors that are arguments."""

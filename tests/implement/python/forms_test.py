@@ -1,5 +1,6 @@
 """forms_test.py - which function of a Python file is called, what it gets and finds; no PyTorch is needed."""
 import sys
+import tempfile
 import types
 import unittest
 from pathlib import Path
@@ -112,6 +113,27 @@ class Arguments(unittest.TestCase):
         self.assertEqual(shown("def run(x, block=128): pass\n"), "run(x)")
         self.assertEqual(shown("def run(x, w=None): pass\n", inputs=("x", "w")), "run(x, w)")
         self.assertEqual(shown("def run(x, *, block=128): pass\n"), "run(x)")
+
+    def test_what_stands_behind_a_default_that_stays_is_given_by_name(self):
+        for text, got in (
+            ("def run(x, dim=-1, y=None): return x, dim, y\n", ("X", -1, "Y")),
+            ("def run(*, x, y, dim=-1): return x, dim, y\n", ("X", -1, "Y")),
+            ("def run(y, x, dim=-1): return x, dim, y\n", ("X", -1, "Y")),
+        ):
+            with tempfile.TemporaryDirectory(prefix="apo-test") as folder:
+                path = Path(folder) / "submission.py"
+                path.write_text(text)
+                request = {
+                    "file": str(path),
+                    "variant": "fast_norm",
+                    "function": "",
+                    "arguments": {},
+                    "family": family(),
+                    "contract": "",
+                    "values": {},
+                }
+                call = submission.Call(None, request, {"x": "X", "y": "Y"}, "cpu")
+                self.assertEqual(call({"x": "X", "y": "Y"}), got, text)
 
     def test_more_arguments_get_the_inputs_that_are_left(self):
         self.assertEqual(shown("def run(*all): pass\n", inputs=("x", "w")), "run(x, w)")

@@ -3,6 +3,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -224,6 +225,32 @@ class Calls(unittest.TestCase):
         ):
             self.expect_right(text, double)
 
+    def test_outputs_that_were_given_may_be_left_out(self):
+        outputs = (tensor("y"), tensor("z"))
+        for returned in ("2 * x", "(2 * x,)", "{'y': 2 * x}", "(2 * x, z)", "{'y': 2 * x, 'z': z}"):
+            case = Case(f"import torch\ndef run(x, z):\n  z.copy_(3 * x)\n  return {returned}\n", outputs=outputs)
+            found = case.once()
+            self.assertTrue(torch.equal(found["y"], 2 * case.tensors.of["x"]), returned)
+            self.assertTrue(torch.equal(found["z"], 3 * case.tensors.of["x"]), returned)
+        with self.assertRaisesRegex(Fault, "it returns a dict without 'y'"):
+            Case("def run(x, z): return {'z': z}\n", outputs=outputs).once()
+
+    def test_no_call_asks_cudnn_to_try_what_is_fastest(self):
+        text = "import torch\ntorch.backends.cudnn.benchmark = True\ndef run(x): return 2 * x\n"
+        case = Case(text)
+        self.assertTrue(torch.backends.cudnn.benchmark)
+        case.once()
+        self.assertFalse(torch.backends.cudnn.benchmark)
+
+    def test_statistics_of_memory_are_told_from_graphs(self):
+        for text, says in (
+            ("CUDAPluggableAllocator does not yet support getDeviceStats. If", "it asks for a pool or statistics of"),
+            ("CUDA error: operation not permitted when stream is capturing", "it captures a CUDA graph"),
+        ):
+            fault = call_python.fault_of("submission.py", RuntimeError(text))
+            self.assertEqual(fault.outcome, "refused")
+            self.assertIn(says, str(fault))
+
     def test_outputs_of_their_own_memory(self):
         outputs = (tensor("y"), tensor("z"))
         case = Case("import torch\ndef run(x): return x + 1, x + 2\n", outputs=outputs)
@@ -262,13 +289,20 @@ class Sandbox(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="apo-test") as folder:
             code = (
                 f"import sys; sys.path.insert(0, {str(ROOT / 'harness' / 'implement' / 'python')!r})\n"
-                f"import os, sandbox\nfolder = {folder!r}\nsandbox.enter(folder)\n{body}\n"
+                f"import os, sandbox\nfolder = {folder!r}\nsandbox.hold_files(folder)\nsandbox.hold_calls()\n{body}\n"
             )
             ran = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=100)
             return ran.stdout.strip() or ran.stderr.strip().split("\n")[-1]
 
     def test_what_is_refused(self):
         for body, says in (
+            ("import resource; resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (64, 64))", "PermissionError"),
+            ("import fcntl; fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, os.getppid())", "PermissionError"),
+            ("import fcntl; fcntl.ioctl(os.pipe()[0], 0x5412, b'x')", "PermissionError"),
+            ("import socket; socket.socketpair(type=socket.SOCK_DGRAM)", "PermissionError"),
+            ("os.chown(folder, 0, 0)", "PermissionError"),
+            ("os.setxattr(folder, 'user.a', b'')", "PermissionError"),
+            ("os.truncate(folder + '/none', 0)", "PermissionError"),
             ("import socket; socket.socket()", "PermissionError: [Errno 13] Permission denied"),
             (
                 "open('/tmp/apo-test-written', 'w')",
@@ -285,8 +319,44 @@ class Sandbox(unittest.TestCase):
         ):
             self.assertIn(says, self.run_inside(body))
 
+    def test_what_is_answered_as_if_it_was_granted(self):
+        for body in (
+            (
+                "at = folder + '/file'; open(at, 'w').close(); before = os.stat(at); os.chmod(at, 0); "
+                "os.utime(at, (1, 1)); after = os.stat(at); "
+                "print((before.st_mode, before.st_mtime) == (after.st_mode, after.st_mtime))"
+            ),
+            (
+                "parent = os.getppid(); before = os.sched_getaffinity(parent); "
+                "os.sched_setaffinity(parent, {min(before)}); print(os.sched_getaffinity(parent) == before)"
+            ),
+        ):
+            self.assertEqual(self.run_inside(body), "True", body)
+
+    def test_no_right_of_an_administrator_is_left_to_it_and_its_programs(self):
+        said = self.run_inside(
+            "import subprocess; print(open('/proc/self/status').read() + "
+            "subprocess.run(['cat', '/proc/self/status'], capture_output=True, text=True).stdout)"
+        )
+        self.assertEqual(re.findall(r"CapEff:\t(\w+)", said), ["0" * 16] * 2)
+
+    def test_a_system_that_cannot_hold_it_refuses_the_file(self):
+        for body, says in (
+            ("while sandbox.confine(folder): pass\nsandbox.hold_files(folder)", "newer with Landlock"),
+            ("while sandbox.install_filter(): pass\nsandbox.hold_calls()", "it takes seccomp"),
+        ):
+            self.assertRegex(self.run_inside(body), "Fault: this system cannot confine a Python file's own.*" + says)
+
     def test_what_is_allowed(self):
         for body in (
+            "import resource; print('done' if resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE) else '')",
+            (
+                "import resource; most = resource.getrlimit(resource.RLIMIT_CORE)[1]; "
+                "resource.prlimit(os.getpid(), resource.RLIMIT_CORE, (0, most)); "
+                "resource.prlimit(0, resource.RLIMIT_CORE, (0, most)); print('done')"
+            ),
+            "import socket; a, b = socket.socketpair(); a.send(b'done'); print(b.recv(4).decode())",
+            "import fcntl; fcntl.fcntl(os.pipe()[0], fcntl.F_SETFL, os.O_NONBLOCK); print('done')",
             "open(folder + '/kept', 'w').write('x'); os.rename(folder + '/kept', folder + '/renamed'); print('done')",
             (
                 "os.mkdir(folder + '/a'); os.mkdir(folder + '/b'); open(folder + '/a/f', 'w').close(); "
@@ -333,6 +403,25 @@ class Server(unittest.TestCase):
     def test_one_that_does_not_end_or_prints_without_end_is_ended(self):
         self.assertTrue(self.run_as("time.sleep(10000)", 0.1)[0]["timed_out"])
         self.assertTrue(self.run_as("[os.write(1, b'x' * 4096) for _ in iter(int, 1)]")[0]["cut"])
+
+    def test_only_answers_are_in_its_output(self):
+        with tempfile.TemporaryDirectory(prefix="apo-test") as folder:
+            Path(folder, "request.json").write_text(json.dumps({"seconds": 100}))
+            code = (
+                f"import sys; sys.path.insert(0, {str(ROOT / 'harness' / 'implement' / 'python')!r})\n"
+                "import os, server\nanswers = server.take_output()\nprint('a banner of an import')\n"
+                "server.serve(lambda path: print(os.path.exists(f'/proc/self/fd/{answers.fileno()}'), flush=True),"
+                " answers)\n"
+            )
+            ran = subprocess.run(
+                [sys.executable, "-B", "-c", code],
+                input=f"{folder}/request.json\n",
+                capture_output=True,
+                text=True,
+                timeout=200,
+            )
+        self.assertEqual(ran.stderr, "a banner of an import\n")
+        self.assertEqual(json.loads(ran.stdout)["printed"], "False\n", "nor does a request have it")
 
     def test_what_it_started_ends_with_it(self):
         told, left = self.run_as("os.fork() or time.sleep(10000); os._exit(0)")
