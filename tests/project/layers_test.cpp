@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5390},
     {"kernels", 5616},
     {"reports", 4532},
-    {"tests", 66904},
+    {"tests", 66905},
 };
 
 std::size_t lines_of(const fs::path& path) {
