@@ -1,5 +1,5 @@
 # experiments/places.sh - sourced by scripts that are called with BUNDLE OUT: sets root, bundle, out and apo, and has the bundle's
-# program find its libraries, this checkout and the journal in OUT. The usage is line 2 of the script.
+# program find its libraries, this checkout and the journal in OUT; and row, of a table of cases. The usage is line 2 of the script.
 # shellcheck shell=bash disable=SC2034  # for those who source this
 root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 usage=$(sed -n '2s/^# \(.*\) - .*/usage: \1/p' "$0")
@@ -8,3 +8,14 @@ mkdir -p "${2:?$usage}"
 out=$(readlink -f "$2")
 apo=$bundle/apo
 export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root APO_JOURNAL=$out/journal.db
+
+# row NAME WORDS COMMAND...: a row of a table of cases; the output has to hold the words, else it says NO.
+row() {
+  local name=$1 words=$2 verdict=yes text start
+  shift 2
+  start=$(date +%s%N)
+  text=$("$@" 2>&1)
+  [[ $text == *"$words"* ]] || verdict=NO
+  printf '| %s | %s | %s | %s | %s |\n' "$name" "$words" "$verdict" "$(tail -3 <<<"$text" | tr '|\n' '/ ' | cut -c 1-250)" \
+    "$(awk "BEGIN { printf \"%.1f\", $(($(date +%s%N) - start)) / 1e9 }")"
+}

@@ -16,18 +16,6 @@ sed 's/= 16384/= 256/; s/= 4096/= 128/' "$root/tests/kernelbench/gemm_scale_resi
 awk '/^#### / { split($0, part, " *[|] *"); file = substr(part[1], 6) ".py"; printf "" >file; print substr(part[1], 6) "|" part[2] "|" part[3] >"cases"; next }
      file { print >file }' "$root/experiments/python_calls.txt"
 
-failed=0
-# row NAME WORDS COMMAND...: the output has to hold the words.
-row() {
-  local name=$1 words=$2 verdict=yes text start
-  shift 2
-  start=$(date +%s%N)
-  text=$("$@" 2>&1)
-  [[ $text == *"$words"* ]] || { verdict=NO; failed=1; }
-  printf '| %s | %s | %s | %s | %s |\n' "$name" "$words" "$verdict" "$(tail -3 <<<"$text" | tr '|\n' '/ ' | cut -c 1-250)" \
-    "$(awk "BEGIN { printf \"%.1f\", $(($(date +%s%N) - start)) / 1e9 }")"
-}
-
 table() {
   echo "| file | has to say | does | evidence | seconds |"
   echo "|---|---|---|---|---|"
