@@ -264,15 +264,12 @@ RecordedCall on_tensors(RecordedCall call, const std::vector<RecordedTensor>& te
   std::vector<RecordedOperation> operations;
   for (RecordedOperation& operation : call.operations) {
     if (operation.kernel) {
-      std::ranges::for_each(operation.kernel->places, move);
+      visit_places(operation, move);
       operations.push_back(std::move(operation));
       continue;
     }
     for (RecordedOperation& piece : pieces_of(operation, tensors)) {
-      move(piece.to);
-      if (piece.from) {
-        move(*piece.from);
-      }
+      visit_places(piece, move);
       operations.push_back(std::move(piece));
     }
   }

@@ -195,9 +195,9 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
-    {"harness/applications", 1848},
+    {"harness/applications", 1845},
     {"harness/cli", 8720},
-    {"harness/core", 9756},
+    {"harness/core", 9750},
     {"harness/evaluate", 14649},
     {"harness/exchange", 3681},
     {"harness/executor", 4804},

@@ -199,31 +199,11 @@ bool fits_tensors(const RecordedOperation& operation, const std::vector<std::int
                           : is_within(operation.to) && (!operation.from || is_within(*operation.from));
 }
 
-namespace {
-
-template <class Visitor>
-void visit_places(RecordedCall& call, const Visitor& visit) {
-  for (RecordedOperation& operation : call.operations) {
-    if (!operation.kernel) {
-      visit(operation.to);
-      if (operation.from) {
-        visit(*operation.from);
-      }
-      continue;
-    }
-    for (RecordedPlace& place : operation.kernel->places) {
-      visit(place);
-    }
-  }
-}
-
-}  // namespace
-
 bool give_results(RecordedCall& call, const std::vector<std::uint64_t>& at,
                   const std::vector<ReturnedMemory>& results) {
   std::set<int> given;
   std::map<int, int> kept;  // old and new numbers
-  visit_places(call, [&](RecordedPlace& place) {
+  const auto give = [&](RecordedPlace& place) {
     if (place.memory < 0) {
       return;
     }
@@ -247,14 +227,18 @@ bool give_results(RecordedCall& call, const std::vector<std::uint64_t>& at,
     place.argument = result->argument;
     place.memory = -1;
     place.offset = static_cast<std::int64_t>(address - result->at);
-  });
+  };
+  std::ranges::for_each(call.operations, [&](RecordedOperation& one) { visit_places(one, give); });
   std::vector<RecordedMemory> memory;
   for (auto& [old, number] : kept) {
     number = static_cast<int>(memory.size());
     memory.push_back(std::move(call.memory.at(static_cast<std::size_t>(old))));
   }
   call.memory = std::move(memory);
-  visit_places(call, [&](RecordedPlace& place) { place.memory = place.memory < 0 ? -1 : kept.at(place.memory); });
+  for (RecordedOperation& operation : call.operations) {
+    visit_places(operation,
+                 [&](RecordedPlace& place) { place.memory = place.memory < 0 ? -1 : kept.at(place.memory); });
+  }
   return given.size() == results.size();
 }
 

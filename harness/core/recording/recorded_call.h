@@ -67,6 +67,21 @@ struct RecordedOperation {
 };
 APO_FIELDS(RecordedOperation, kernel, bytes, to, from, value, width)
 
+// Every place that it works on, in their order.
+template <class Visitor>
+void visit_places(RecordedOperation& operation, const Visitor& visit) {
+  if (operation.kernel) {
+    for (RecordedPlace& place : operation.kernel->places) {
+      visit(place);
+    }
+    return;
+  }
+  visit(operation.to);
+  if (operation.from) {
+    visit(*operation.from);
+  }
+}
+
 // A stretch of bytes that every call finds as they were when the recorded one began: a variable of a module, or memory
 // of the call's own.
 struct RecordedVariable {

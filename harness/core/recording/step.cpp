@@ -62,13 +62,8 @@ RecordedOperation on(const std::vector<RecordedPlace>& tensors, RecordedOperatio
   };
   if (operation.kernel) {
     operation.kernel->module += first_module;
-    std::ranges::for_each(operation.kernel->places, move);
-    return operation;
   }
-  move(operation.to);
-  if (operation.from) {
-    move(*operation.from);
-  }
+  visit_places(operation, move);
   return operation;
 }
 
