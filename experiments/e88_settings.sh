@@ -39,12 +39,12 @@ checks() {
 
 # scan SECONDS WORKLOAD FAMILY LEADER VARIANT...: rows of the table, the fastest first.
 scan() {
-  local seconds=$1 workload=$2 family=$3 leader=$4 left=$((195 - $(date +%s) + begin)) document=$out/$2.$3.json
+  local seconds=$1 workload=$2 family=$3 leader=$4 left=$((${SECONDS_OF_ALL:-195} - $(date +%s) + begin)) document=$out/$2.$3.json
   shift 4
   [ "$seconds" -le "$left" ] || seconds=$left
   [ "$seconds" -gt 3 ] || { echo "| $workload | $family: no time left | | | |"; failed=1; return; }
   APO_HOME=$(home "$family" "${leader%%[*}" "$@") timeout $((seconds + 5)) "$apo" scan "$family" --target "$target" --workload "$workload" \
-    --baseline "$family/$leader" --budget "${seconds}s" --quiet --json >"$document" 2>"$document.err" || failed=1
+    --baseline "$family/$leader" --budget "${seconds}s" --json >"$document" 2>"$document.err" || failed=1
   python3 - "$workload" "$document" <<'P' || failed=1
 import json, math, sys
 workload, path = sys.argv[1:]

@@ -31,6 +31,7 @@ for family in e88_forward e88_backward; do
 done
 cmake -S "$root/examples/e88_lm" -B build >build.log 2>&1 && cmake --build build --parallel 8 >>build.log 2>&1 || { tail -5 build.log; exit 1; }
 export APO_DISPATCH=$out/tables APO_STEPS=1 APO_SEED=1
+printf '#!/bin/sh\nexec "%s/build/e88_lm" --depth 3 --batch 2\n' "$out" >lm && chmod +x lm  # a step of up to 4 GiB can be recorded
 
 { sed 's/#pragma once//' "$root/examples/e88_lm/kernels/vectors.cuh"
   echo 'namespace byte_lm {
@@ -49,7 +50,7 @@ recorded() {
 }
 # row NAME B LAUNCH
 row() {
-  "$apo" --json compare "$1/recorded" "$1/$2" --inside "$1.step" --launch "$3" >"$1-$3.json" 2>"$1-$3.log" || { tail -2 "$1-$3.log"; failed=1; return; }
+  "$apo" compare "$1/recorded" "$1/$2" --json --inside "$1.step" --launch "$3" >"$1-$3.json" 2>"$1-$3.log" || { tail -2 "$1-$3.log"; failed=1; return; }
   python3 - "$1" "$3" <"$1-$3.json" <<'T' || failed=1
 import json, sys
 document = json.load(sys.stdin)
@@ -70,7 +71,7 @@ table() {
 }
 
 recorded axpy axpy step ./program
-recorded sums column_sums_kernel backward build/e88_lm --source sums.cu
+recorded sums column_sums_kernel backward ./lm --source sums.cu
 sed 's|^  // write what the recorded kernel does|  const int i = blockIdx.x * 256 + threadIdx.x; if (i < p2) { volatile float v = p3 * p0[i]; v = p3 * p0[i]; p1[i] += v; }|; s|axpy/first|axpy/slow|' \
   axpy/first.cu >axpy/slow.cu
 sed 's|#pragma unroll 4|#pragma unroll 1|; s|sums/first|sums/slow|' sums/first.cu >sums/slow.cu

@@ -61,7 +61,7 @@ def confine(folder, others=("/dev/null",)):
     rights = write | removes_and_makes | refer | (truncate if version >= 3 else 0)
     attributes = struct.pack("Q", rights)
     rules = libc.syscall(create, attributes, ctypes.c_size_t(len(attributes)), 0)
-    for path, granted in ((folder, rights), *((other, write) for other in others)):
+    for path, granted in ((folder, rights), *((other, rights & (write | truncate)) for other in others)):
         place = os.open(path, os.O_PATH)
         rule = struct.pack("=Qi", granted, place)
         added = libc.syscall(add, rules, 1, rule, 0) == 0

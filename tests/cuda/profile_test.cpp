@@ -54,20 +54,20 @@ TEST_F(CudaProfile, IsWholeWithOneSetOfTensorsForAllItsProcesses) {
 TEST_F(CudaProfile, HasEachLaunchOfARecordedCall) {
   cuda_->add(
       "// apo:variant copy/in_two_launches\n// apo:target cuda\n"
-      "__global__ void half(const float* x, float* y, long long n, long long from) {\n"
+      "__global__ void part(const float* x, float* y, long long n, long long from) {\n"
       "  for (long long i = 2 * (256LL * blockIdx.x + threadIdx.x) + from; i < n; i += 512LL * gridDim.x) y[i] = "
       "x[i];\n"
       "}\n"
       "void copy(const float* x, float* y, long long n, cudaStream_t stream) {\n"
-      "  cudaMemsetAsync(y, 0, 4 * n, stream);\n  half<<<8, 256, 0, stream>>>(x, y, n, 0);\n"
-      "  half<<<8, 256, 0, stream>>>(x, y, n, 1);\n}\n");
+      "  cudaMemsetAsync(y, 0, 4 * n, stream);\n  part<<<8, 256, 0, stream>>>(x, y, n, 0);\n"
+      "  part<<<8, 256, 0, stream>>>(x, y, n, 1);\n}\n");
   const Profile measured = profile("copy/in_two_launches");
   if (!measured.missing.empty()) {
     GTEST_SKIP() << measured.missing;
   }
   ASSERT_EQ(measured.launches.size(), 2U);
   for (const ProfiledLaunch& one : measured.launches) {
-    EXPECT_EQ(one.kernel, "half(float const*, float*, long long, long long)");
+    EXPECT_EQ(one.kernel, "part(float const*, float*, long long, long long)");
     EXPECT_GT(one.time_ns, 0);
     EXPECT_LT(one.time_ns, measured.time_ns);
   }

@@ -99,8 +99,10 @@ def drop_capabilities():
 
 def hold_files(folder):
     """For good. Of this thread and those that it starts: it comes before there are others. The driver opens the files
-    of a GPU again and again. Throws Fault where this system can't hold that."""
-    if not (confine(folder, ("/dev/null", *glob.glob("/dev/nvidia*"))) and drop_capabilities()):
+    of a GPU again and again, and names its threads, which writes below /proc. Throws Fault where this system can't hold
+    that."""
+    own = f"/proc/{os.getpid()}"
+    if not (confine(folder, ("/dev/null", own, *glob.glob("/dev/nvidia*"))) and drop_capabilities()):
         raise Fault(
             "refused", "this system cannot confine a Python file's own code: it takes Linux 5.19 or newer with Landlock"
         )

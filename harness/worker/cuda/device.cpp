@@ -190,6 +190,7 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   CudaModule& loaded = slots_.at(slot);
   if (path.empty()) {
     loaded.plan = plan;
+    loaded.is_checked = false;
     return plan.recorded ? std::nullopt : load_kernels(*driver_, loaded, slot);
   }
   unload_module(*driver_, loaded);
@@ -206,11 +207,10 @@ std::optional<Failure> CudaDevice::load(int slot, const std::string& path, const
   (plan.recorded ? loaded.recording : loaded.image) = read_file(path);
   loaded.plan = plan;
   auto failure = load_module(*driver_, loaded, slot);
-  if (failure) {
-    return failure;
+  if (!failure) {
+    keep_variables(*driver_, loaded);
   }
-  keep_variables(*driver_, loaded);
-  return slots_.tensors().attached() ? check_arguments(slot) : std::nullopt;
+  return failure;
 }
 
 Result<std::uint64_t> CudaDevice::attach(const SharedTensorsLayout& layout, const FileDescriptor& file) {
@@ -228,14 +228,16 @@ Result<std::uint64_t> CudaDevice::attach(const SharedTensorsLayout& layout, cons
   return tensors.base();
 }
 
-// Of what is loaded in the slot, those that it would get.
+// Of what is loaded in the slot, those that it gets of these tensors. At a load the tensors may be those of another case.
 std::optional<Failure> CudaDevice::check_arguments(int slot) {
   const std::size_t bytes = slots_.tensors().arguments(0, slot, 0).size() * sizeof(std::uint64_t);
   std::vector<std::int64_t> tensor_bytes;
   for (const CudaRange& tensor : slots_.tensors().of_call(slot, 0)) {
     tensor_bytes.push_back(static_cast<std::int64_t>(tensor.bytes));
   }
-  return check_parameters(*driver_, slots_.at(slot), bytes, tensor_bytes, slot);
+  auto failure = check_parameters(*driver_, slots_.at(slot), bytes, tensor_bytes, slot);
+  slots_.at(slot).is_checked = !failure;
+  return failure;
 }
 
 Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) {
@@ -243,6 +245,9 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   CudaModule& loaded = slots_.at(slot);
   if (!loaded.loaded() || !slots_.tensors().attached()) {
     throw std::logic_error("asked to run before load and attach");
+  }
+  if (auto failure = loaded.is_checked ? std::nullopt : check_arguments(slot)) {
+    return *failure;
   }
   const StageRange range(fmt::format("timed slot{}", slot));
   status_.running_slot.store(slot);

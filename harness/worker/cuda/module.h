@@ -79,6 +79,7 @@ struct CudaModule {
   Launcher launcher = nullptr;    // of a library variant that is to be recorded
   CudaVariables variables;        // as they were loaded
   bool restorable = false;        // they are known: else only loading the module anew restores them
+  bool is_checked = false;        // it takes the arguments of the tensors that are there
 };
 
 // Returns the kernels that a call launches, in their order.
