@@ -3,7 +3,7 @@
 #
 # BUNDLE is from bundle.sh. Needs PyTorch (2.1 or newer, with CUDA and Triton) for python3. Imports problems of
 # tests/kernelbench at smaller sizes, registers the submissions of python_calls.txt (right ones, faults, attacks, and what only
-# looks like one), has some of them judged, and holds what apo says against what it has to say. Prints a markdown table, also to
+# looks like one) eight at a time, has some of them judged, and holds what apo says against what it has to say. Prints a markdown table, also to
 # OUT/python_calls.md, and fails when a case ends otherwise. OUT has to be new or empty. "never_returns" takes five minutes:
 # SKIP=never_returns leaves it out.
 set -u
@@ -21,8 +21,15 @@ table() {
   echo "|---|---|---|---|---|"
   row "softmax.py" "softmax/torch_compile is registered" "$apo" import kernelbench softmax.py
   row "gemm_scale_residual.py" "gemm_scale_residual/eager is registered" "$apo" import kernelbench gemm_scale_residual.py
+  local jobs=0
   while IFS='|' read -r name family words; do
-    [ "$name" = "${SKIP:-}" ] || row "$name" "$words" "$apo" register --family "$family" "$name.py"
+    [ "$name" = "${SKIP:-}" ] && continue
+    row "$name" "$words" "$apo" register --family "$family" "$name.py" >"$name.row" &
+    [ $((jobs += 1)) -lt 8 ] || wait -n
+  done <cases
+  wait
+  while IFS='|' read -r name family words; do
+    [ "$name" = "${SKIP:-}" ] || cat "$name.row"
   done <cases
   row "eager against torch.compile" "verdict: " "$apo" compare softmax/eager softmax/torch_compile --workload w_file
   row "a Triton softmax by its launcher" "verdict: " "$apo" try softmax triton_launcher.py --workload w_file

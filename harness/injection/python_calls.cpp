@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/core/recording/recorded_call.h"
@@ -98,6 +99,7 @@ struct Recording {
   std::optional<CallRecorder> recorder;
   std::optional<RecordedCall> before;  // the last call
   std::string said;
+  std::int64_t unsettled = 0;
 };
 
 // Never destroyed: PyTorch frees memory while the process ends.
@@ -178,18 +180,20 @@ APO_CALLED_BY_PYTHON const char* apo_end_call(const std::uint64_t* results, int 
   for (int i = 0; i < count; ++i, results += 3) {
     returned.push_back({.argument = static_cast<int>(results[0]), .at = results[1], .bytes = results[2]});
   }
-  const apo::Result<apo::RecordedCall> call = self.recorder->end(returned);
-  if (!call) {
-    self.before.reset();
-    self.said = call.failure().evidence;
-  } else if (self.before && apo::launches_the_same(*call, *self.before)) {
+  apo::Result<apo::RecordedCall> call = self.recorder->end(returned);
+  const std::optional<apo::RecordedCall> last = std::exchange(self.before, call ? std::optional(*call) : std::nullopt);
+  const std::string change = call && last ? apo::settle(*call, *last) : "it was called once";
+  self.said = !call ? call.failure().evidence : change.empty() ? "" : apo::not_settled(change);
+  if (self.said.empty()) {
+    self.unsettled = call->unsettled;
     std::ofstream(file, std::ios::binary) << apo::encode(*call);  // its reader sees whether it is whole
-    self.said.clear();
-  } else {
-    self.before = *call;
-    self.said = std::string(apo::kNotRecorded).append(apo::kNoTwoAlike);
   }
   return self.said.c_str();
+}
+
+// Bytes of parameters that differed between the call that is in the file and the one before.
+APO_CALLED_BY_PYTHON std::int64_t apo_unsettled() {
+  return apo::recording().unsettled;
 }
 
 APO_CALLED_BY_PYTHON void apo_stop_recording() {

@@ -29,7 +29,7 @@ void visit_fields(Memory& memory, const Visitor& visit) {
   visit("bytes", memory.bytes);
   visit("is_scratch", memory.is_scratch);
 }
-APO_FIELDS(RecordedCall, operations, modules, memory, device, unsearched, streams)
+APO_FIELDS(RecordedCall, operations, modules, memory, device, unsearched, unsettled, streams)
 template <RecordOf<ProgramCall> Call, class Visitor>
 void visit_fields(Call& call, const Visitor& visit) {
   visit("program", call.program);
@@ -181,13 +181,6 @@ LaunchPlan plan_of(const RecordedCall& call) {
       std::ranges::any_of(call.modules, [](const RecordedModule& module) { return !module.variables.empty(); }) ||
       !call.memory.empty();
   return plan;
-}
-
-bool launches_the_same(const RecordedCall& a, const RecordedCall& b) {
-  const auto images = [](const RecordedModule& x, const RecordedModule& y) { return x.image == y.image; };
-  const auto sizes = [](const RecordedMemory& x, const RecordedMemory& y) { return x.bytes == y.bytes; };
-  return a.operations == b.operations && std::ranges::equal(a.modules, b.modules, images) &&
-         std::ranges::equal(a.memory, b.memory, sizes);
 }
 
 bool fits_tensors(const RecordedOperation& operation, const std::vector<std::int64_t>& bytes) {

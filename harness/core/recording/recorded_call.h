@@ -108,13 +108,15 @@ struct RecordedCall {
   std::vector<RecordedMemory> memory;
   std::string device;           // the model of the GPU, "NVIDIA H200"
   std::int64_t unsearched = 0;  // bytes of memory in which no addresses were looked for: of more than 1 GiB
+  std::int64_t unsettled = 0;   // bytes of parameters that differ from call to call
   int streams = 1;              // that it used; a replay takes one, in the order in which they were given their work
   bool operator==(const RecordedCall&) const = default;
 };
 
 // Begins the evidence of a call that no replay could repeat.
 inline constexpr std::string_view kNotRecorded = "cannot be recorded: ";
-inline constexpr std::string_view kNoTwoAlike = "no two of its calls launch the same";
+// Of a call that never does as the one before.
+std::string not_settled(const std::string& change);
 
 // Whether a symbol is that name, or has it as its identifier: "softmax" in "_Z7softmaxPKfPfi".
 bool is_symbol_of(std::string_view symbol, const std::string& name);
@@ -122,8 +124,10 @@ bool is_symbol_of(std::string_view symbol, const std::string& name);
 // How a worker launches it.
 LaunchPlan plan_of(const RecordedCall& call);
 
-// Whether both launch the same: only what their memory held may differ.
-bool launches_the_same(const RecordedCall& a, const RecordedCall& b);
+// Returns in what the operations of a call differ from those of the call before, "" where they don't. Bytes of kernels'
+// parameters may: host code leaves gaps of its structs as they were, stale addresses among them. They are inverted in
+// `call`, and no places any more, so that a kernel that does read them computes something else (settled_call.cpp).
+std::string settle(RecordedCall& call, const RecordedCall& before);
 
 // Whether all that the operation does with tensors of the call stays within them: `bytes` has their sizes, scratch
 // included, in the order of the argument struct. A kernel may be given the end of one.

@@ -52,6 +52,8 @@ DTYPES = {
 }
 MOST_CALLS, MOST_ALIKE = 24, 4  # calls until two launch the same; and that end in the same refusal
 TIMED_CALLS = 5
+CHANGES = "no two of its calls launch the same"
+RANDOM = "; its output '{}' is random: two calls on the same inputs differ"
 INSTALL = "install PyTorch 2.1 or newer for the python3 in PATH: python3 -m pip install torch"
 
 
@@ -75,6 +77,7 @@ class Recorder:
 
     def __init__(self, path):
         self.path, self.library = path, ctypes.CDLL(path)
+        self.library.apo_unsettled.restype = ctypes.c_int64
         for name in ("apo_start_recording", "apo_end_call"):
             getattr(self.library, name).restype = ctypes.c_char_p
 
@@ -86,6 +89,10 @@ class Recorder:
     def use_memory(self, torch):
         allocator = torch.cuda.memory.CUDAPluggableAllocator(self.path, "apo_allocate", "apo_free")
         torch.cuda.memory.change_current_allocator(allocator)
+
+    def unsettled(self):
+        """Whether numbers of its launches changed from the call before to the one that is in the file."""
+        return self.library.apo_unsettled() > 0
 
     def out_of_memory(self):
         return bool(self.library.apo_is_out_of_memory())
@@ -212,18 +219,24 @@ def refuse_what_stays(kept, outputs, threads):
         )
 
 
+def random_output(torch, call, tensors):
+    """The name of an output in which two calls on the same inputs differ, or None."""
+    calls = []
+    for _ in range(2):
+        tensors.fill(0)
+        found = tensors.returned(call(given_to(tensors)), call.uses())
+        calls.append({name: one.clone() for name, one in found.items()})
+    first, second = calls
+    return next((name for name in first if not results.look_alike(torch, first[name], second[name])), None)
+
+
 def explain(said, torch, call, tensors):
     """Of calls that never settle."""
     if "Graph" in said or "Capture" in said:
         return said + "; leave the CUDA graph out, apo launches the operations by itself"
-    if "no two of its calls" in said:
-        tensors.fill(0)
-        first = {name: one.clone() for name, one in tensors.returned(call(given_to(tensors)), call.uses()).items()}
-        tensors.fill(0)
-        second = tensors.returned(call(given_to(tensors)), call.uses())
-        other = [name for name in first if not results.look_alike(torch, first[name], second[name])]
-        if other:
-            return said + f"; its output '{other[0]}' is random: two calls on the same inputs differ"
+    if CHANGES in said:
+        if name := random_output(torch, call, tensors):
+            return said + RANDOM.format(name)
         return (
             said
             + ": its grids, numbers or kernels change from call to call, as those of an autotuner that keeps trying do"
@@ -260,9 +273,11 @@ def record_call(torch, request, call, tensors, recorder):
         tensors.check_inputs(number)
         if not said:
             refuse_what_stays(kept, outputs, threads)
+            if recorder.unsettled() and (name := random_output(torch, call, tensors)):
+                raise Fault("refused", "cannot be recorded: its numbers change" + RANDOM.format(name))
             return
         alike, before = (alike + 1 if said == before else 0), said
-        if alike == MOST_ALIKE and "no two of its calls" not in said:
+        if alike == MOST_ALIKE and CHANGES not in said:
             break
     raise Fault("refused", explain(before, torch, call, tensors))
 

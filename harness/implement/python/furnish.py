@@ -16,7 +16,13 @@ def without_graphs(compiles):
 
 def furnish(torch):
     """kernelbot lays a module `task` with names of types beside a submission."""
+
+    def of_task(name):
+        if name.startswith("__"):  # what torch.compile asks of every module, its file among it
+            raise AttributeError(name)
+        return object
+
     task = types.ModuleType("task")
-    task.__getattr__ = lambda name: object
+    task.__getattr__ = of_task
     sys.modules["task"] = task
     torch.compile = without_graphs(torch.compile)

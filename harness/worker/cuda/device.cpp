@@ -228,7 +228,8 @@ Result<std::uint64_t> CudaDevice::attach(const SharedTensorsLayout& layout, cons
   return tensors.base();
 }
 
-// Of what is loaded in the slot, those that it gets of these tensors. At a load the tensors may be those of another case.
+// Of what is loaded in the slot, those that it gets of these tensors. At a load the tensors may be those of another
+// case.
 std::optional<Failure> CudaDevice::check_arguments(int slot) {
   const std::size_t bytes = slots_.tensors().arguments(0, slot, 0).size() * sizeof(std::uint64_t);
   std::vector<std::int64_t> tensor_bytes;
@@ -269,8 +270,7 @@ Result<RecordedCall> CudaDevice::record(int slot) {
   }
   const StageRange range(fmt::format("record slot{}", slot));
   std::optional<RecordedCall> before;
-  const Failure kChanging{Outcome::refused, std::string(kNotRecorded).append(kNoTwoAlike), slot};
-  Failure failure = kChanging;
+  Failure failure;
   for (int call = 0; call < kMostCalls; ++call) {
     const int set = call % slots_.tensors().input_sets();
     cuda::Result error = slots_.prepare(CachePolicy::warm, {set}, slot);
@@ -289,11 +289,12 @@ Result<RecordedCall> CudaDevice::record(int slot) {
     if (auto failed = refused ? refused : slots_.check(finished, "the kernel", slot)) {
       return *failed;
     }
-    if (recorded && before && launches_the_same(*recorded, *before)) {
+    const std::optional<RecordedCall> last = std::exchange(before, recorded ? std::optional(*recorded) : std::nullopt);
+    const std::string change = recorded && last ? settle(*recorded, *last) : "it was called once";
+    if (change.empty()) {
       return recorded;
     }
-    failure = recorded ? kChanging : recorded.failure();
-    before = recorded ? std::optional(*recorded) : std::nullopt;
+    failure = recorded ? Failure{Outcome::refused, not_settled(change), slot} : recorded.failure();
   }
   return failure;
 }

@@ -39,6 +39,7 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return std::holds_alternative<T>(state_); }
   // Each accessor is valid only on its side of the test above.
   const T& value() const { return std::get<T>(state_); }
+  T& operator*() { return std::get<T>(state_); }
   const T& operator*() const { return value(); }
   const T* operator->() const { return &value(); }
   const Failure& failure() const { return std::get<Failure>(state_); }

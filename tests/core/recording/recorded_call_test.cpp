@@ -5,11 +5,15 @@
 
 #include <functional>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "harness/core/base64.h"
 
 namespace apo {
 namespace {
+
+using std::string_literals::operator""s;
 
 RecordedCall example() {
   RecordedKernel kernel{.module = 0, .name = "k", .grid = {4, 1, 1}, .block = {256, 1, 1}};
@@ -33,13 +37,53 @@ TEST(RecordedCalls, ComeBackAsTheyWere) {
   EXPECT_EQ(decode_recorded_call(encode(example())), example());
 }
 
-TEST(RecordedCalls, LaunchTheSameWhateverTheirMemoryHeld) {
+TEST(RecordedCalls, SettleWhateverTheirMemoryHeld) {
   RecordedCall other = example();
   other.memory[0].contents = "";
   other.modules[0].variables[0].bytes = "ab";
-  EXPECT_TRUE(launches_the_same(example(), other));
+  RecordedCall call = example();
+  EXPECT_EQ(settle(call, other), "");
+  EXPECT_EQ(call, example());
   other.operations[0].kernel->grid[0] = 5;
-  EXPECT_FALSE(launches_the_same(example(), other));
+  EXPECT_NE(settle(call, other), "");
+}
+
+// A kernel of 32 bytes of parameters: an address in memory of the call, a number, what was on the stack.
+RecordedCall with_gaps(const std::string& number, const std::string& gap, int memory, const std::vector<int>& stale) {
+  RecordedCall call = example();
+  RecordedKernel& kernel = *call.operations[0].kernel;
+  kernel.parameters = base64(std::string(8, '\1') + number + gap + std::string(8, '\1'));
+  kernel.places = {{.parameter = 0, .memory = memory}};
+  call.memory = {{.bytes = 64, .is_scratch = true}, {.bytes = 64, .is_scratch = true}, {.bytes = 8}};
+  call.operations[1] = {.bytes = 16, .to = {.argument = 1}, .from = RecordedPlace{.memory = memory}};
+  call.operations[2].to = {.memory = memory};
+  for (const int each : stale) {
+    kernel.places.push_back({.parameter = 24, .memory = each});
+  }
+  return call;
+}
+
+TEST(RecordedCalls, SettleWhereGapsOfTheirParametersDiffer) {
+  const RecordedCall before = with_gaps("\7\0\0\0\0\0\0\0"s, "abcdefgh", 1, {});
+  RecordedCall call = with_gaps("\7\0\0\0\0\0\0\0"s, "abcdefgi", 0, {2});
+  ASSERT_EQ(settle(call, before), "") << "the same scratch under another number";
+  EXPECT_EQ(call.unsettled, 9) << "a byte, and an address";
+  const std::string bytes = *bytes_of_base64(call.operations[0].kernel->parameters);
+  EXPECT_EQ(bytes.substr(8, 15), "\7\0\0\0\0\0\0\0abcdefg"s);
+  EXPECT_EQ(bytes[23], static_cast<char>(~'i')) << "who reads it computes something else";
+  ASSERT_EQ(call.operations[0].kernel->places.size(), 1U);
+  EXPECT_EQ(call.memory.size(), 1U) << "the stale address named two";
+}
+
+TEST(RecordedCalls, ThatWorkOnOtherMemoryDoNotSettle) {
+  const std::string number(8, '\0');
+  const RecordedCall before = with_gaps(number, "abcdefgh", 0, {});
+  RecordedCall call = with_gaps(number, "abcdefgh", 0, {});
+  call.operations[1].from->memory = 1;
+  EXPECT_NE(settle(call, before).find("operation 2, a copy, works on other memory"), std::string::npos);
+  call = with_gaps(number, "abcdefgh", 0, {});
+  call.operations.pop_back();
+  EXPECT_EQ(settle(call, before), "2 operations in place of 3");
 }
 
 TEST(RecordedCalls, CutOffOrTooLongAreNone) {

@@ -270,6 +270,7 @@ class Calls(unittest.TestCase):
     def test_random_outputs_are_told_from_numbers_that_change(self):
         for body, says in (
             ("return torch.rand_like(x)", "its output 'y' is random"),
+            ("return 1e-4 * torch.rand_like(x)", "its output 'y' is random"),
             ("return 2 * x", "change from call to call"),
         ):
             case = Case(f"import torch\ndef run(x): {body}\n")
