@@ -9,13 +9,13 @@ out=$(readlink -f "$2")
 apo=$bundle/apo
 export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} APO_HOME=$root APO_JOURNAL=$out/journal.db
 
-# row NAME WORDS COMMAND...: a row of a table of cases; the output has to hold the words, else it says NO.
+# row NAME WORDS COMMAND...: a row of a table of cases; the output has to hold the words, else it says NO, with more of the output.
 row() {
-  local name=$1 words=$2 verdict=yes text start
+  local name=$1 words=$2 verdict=yes lines=3 text start
   shift 2
   start=$(date +%s%N)
-  text=$("$@" 2>&1)
-  [[ $text == *"$words"* ]] || verdict=NO
-  printf '| %s | %s | %s | %s | %s |\n' "$name" "$words" "$verdict" "$(tail -3 <<<"$text" | tr '|\n' '/ ' | cut -c 1-250)" \
+  text=$(timeout "${ROW_LIMIT:-150}" "$@" 2>&1)
+  [[ $text == *"$words"* ]] || { verdict=NO && lines=9; }
+  printf '| %s | %s | %s | %s | %s |\n' "$name" "$words" "$verdict" "$(tail -$lines <<<"$text" | tr '|\n' '/ ' | cut -c 1-$((lines * 90)))" \
     "$(awk "BEGIN { printf \"%.1f\", $(($(date +%s%N) - start)) / 1e9 }")"
 }

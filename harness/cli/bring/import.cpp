@@ -124,6 +124,7 @@ int import_definition(const DefinitionOptions& options, const Globals& globals) 
   if (options.registers) {
     keep_family(file, paths.families);
     if (!options.request.kernelbench.empty()) {
+      add_family_file((paths.families / file.name / (file.name + ".h")).string(), oracle_with_notice(paths));
       const std::string model = read_file(options.request.kernelbench);
       for (std::string& note : register_own_variants(file.name, model, globals)) {
         result.remarks.push_back(std::move(note));
