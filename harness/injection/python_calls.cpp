@@ -71,11 +71,9 @@ class Memory {
 
   bool is_out() const { return is_out_; }
 
- private:
-  // The end of a tensor is never the begin of another one.
-  static std::size_t room_of(std::size_t bytes) { return (bytes / kGranularity + 1) * kGranularity; }
-
+  // All blocks that are free.
   void give_back() {
+    const std::lock_guard lock(mutex_);
     for (auto& [bytes, blocks] : free_) {
       for (const cuda::Pointer at : blocks) {
         driver_.free(at);  // waits for the GPU; what fails stays taken
@@ -85,8 +83,12 @@ class Memory {
     }
   }
 
+ private:
+  // The end of a tensor is never the begin of another one.
+  static std::size_t room_of(std::size_t bytes) { return (bytes / kGranularity + 1) * kGranularity; }
+
   const cuda::Driver& driver_;
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;
   std::map<std::size_t, std::vector<cuda::Pointer>> free_;  // by their bytes
   std::map<cuda::Pointer, std::size_t> bytes_;              // of all blocks
   bool is_out_ = false;
@@ -116,7 +118,13 @@ void use_context(const Recording& self) {
   }
 }
 
+// Once for each size: what that allocates is its own.
 std::string start(Recording& self) {
+  if (self.recorder) {
+    self.before.reset();
+    self.memory->give_back();
+    return self.recorder->start();
+  }
   std::string missing;
   self.driver = cuda::load_driver(missing);
   if (self.driver == nullptr) {

@@ -9,25 +9,35 @@
 
 namespace apo {
 
+std::optional<nlohmann::json> PythonServer::ask(const std::string& line, double seconds, const std::stop_token& stop) {
+  process_->send(line + "\n");
+  const double until = process_->seconds() + seconds;
+  while (!process_->has_ended() && process_->seconds() < until && !stop.stop_requested()) {
+    process_->move_within(stop.stop_possible() ? 0.02 : 1, true);
+    for (const std::string& answer : take_lines(process_->output)) {
+      if (auto said = nlohmann::json::parse(answer, nullptr, false); said.is_object()) {
+        return said;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 PythonRun PythonServer::run(const std::filesystem::path& request, double seconds, const std::stop_token& stop) {
   constexpr double kToStart = 120;  // PyTorch is imported
+  ++waiting_;
   const std::lock_guard lock(mutex_);
+  --waiting_;
   if (process_ == nullptr) {
     process_ = std::make_unique<Subprocess>(python_, std::vector<std::string>{python_, "-B", script_, "serve"},
                                             SpawnOptions{.environment = environment_});
   }
-  process_->send(request.string() + "\n");
-  const double until = process_->seconds() + seconds + kToStart;
-  while (!process_->has_ended() && process_->seconds() < until && !stop.stop_requested()) {
-    process_->move_within(stop.stop_possible() ? 0.02 : 1, true);
-    for (const std::string& line : take_lines(process_->output)) {
-      if (const auto said = nlohmann::json::parse(line, nullptr, false); said.is_object()) {
-        return {.signal = said.at("signal"),
-                .timed_out = said.at("timed_out"),
-                .cut = said.at("cut"),
-                .printed = said.at("printed")};
-      }
-    }
+  const auto said = ask(request.string(), seconds + kToStart, stop);
+  if (said && (waiting_ > 0 || ask("", kToStart, {}))) {
+    return {.signal = said->at("signal"),
+            .timed_out = said->at("timed_out"),
+            .cut = said->at("cut"),
+            .printed = said->at("printed")};
   }
   const std::unique_ptr<Subprocess> ended = std::move(process_);
   const ProcessResult result = ended->finish(true);

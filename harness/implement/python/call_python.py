@@ -14,6 +14,7 @@ What the file prints is text. The answer is ANSWER.json beside the request: {"ou
     library, record                         libapo_inject.so; the file for the recorded call
     room, seconds                           the folder that the file may write in, and its limit of time
 """
+import contextlib
 import ctypes
 import gc
 import importlib.metadata
@@ -326,9 +327,8 @@ CACHES = (
 )
 
 
-def prepare(request):
-    """What compilers keep in the room serves the file's other sizes. Nothing of it was read before."""
-    room = request["room"]
+def confine_process(room):
+    """What compilers keep in the room serves the file's other sizes. Nothing of the file was read before."""
     os.environ.update({name: room for name in CACHES})
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
     for tool in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"):  # CUPTI has one subscriber
@@ -338,72 +338,94 @@ def prepare(request):
     hold_files(room)  # threads of CUDA's would stay as they are
 
 
-def start_cuda(torch, request, folder, recorder):
-    """The tensors on the GPU, in memory of the recorder's."""
-    recorder.start()
-    if torch.version.cuda is None:
-        raise Fault("refused", f"the PyTorch of '{sys.executable}' sees no GPU: install a build of it with CUDA")
-    if not hasattr(torch.cuda.memory, "change_current_allocator"):
-        raise Fault("refused", f"PyTorch {torch.__version__} is too old: {INSTALL}")
-    try:
-        recorder.use_memory(torch)
-        torch.cuda.init()
-        tensors = Tensors(torch, request, folder, "cuda")
-        torch.cuda.synchronize()
-    except Fault:
-        raise
-    except Exception as error:  # none of it is the file's doing
-        outcome = "out_of_memory" if recorder.out_of_memory() else "refused"
-        raise Fault(outcome, f"PyTorch cannot make the tensors: {type(error).__name__}: {error}") from error
-    return tensors
+class Process:
+    """Of one file: what starts with its first request, and serves those of its other sizes."""
 
+    def __init__(self):
+        self.recorder = None
 
-def record(request, folder):
-    import torch
+    def start(self, torch, request):
+        if self.recorder is not None:
+            os.chdir(request["room"])
+            if "torch._dynamo" in sys.modules:  # else it takes sizes for numbers that change, and compiles for any
+                torch._dynamo.reset()
+            gc.collect()
+            self.recorder.start()
+            return
+        confine_process(request["room"])
+        self.recorder = Recorder(request["library"])
+        self.recorder.start()
+        if torch.version.cuda is None:
+            raise Fault("refused", f"the PyTorch of '{sys.executable}' sees no GPU: install a build of it with CUDA")
+        if not hasattr(torch.cuda.memory, "change_current_allocator"):
+            raise Fault("refused", f"PyTorch {torch.__version__} is too old: {INSTALL}")
+        with self.of_pytorch():
+            self.recorder.use_memory(torch)
+            torch.cuda.init()
+            torch.cuda.synchronize()
+        hold_calls()
+        furnish(torch)
 
-    prepare(request)
-    recorder = Recorder(request["library"])
-    tensors = start_cuda(torch, request, folder, recorder)
-    hold_calls()
-    furnish(torch)
-    try:
-        with torch.no_grad():
-            call = Call(torch, request, tensors.of, "cuda")
-            record_call(torch, request, call, tensors, recorder)
-            recorder.stop()
-            took = host_us(torch, call, tensors)
-    except BaseException as error:
-        raise fault_of(request["file"], error, recorder.out_of_memory()) from error
-    return {
-        "outcome": "valid",
-        "evidence": "",
-        "call": call.shown,
-        "version": "PyTorch " + torch.__version__,
-        "host_us": took,
-    }
+    @contextlib.contextmanager
+    def of_pytorch(self):
+        """None of what goes wrong within is the file's doing."""
+        try:
+            yield
+        except Fault:
+            raise
+        except Exception as error:
+            outcome = "out_of_memory" if self.recorder.out_of_memory() else "refused"
+            raise Fault(outcome, f"PyTorch cannot make the tensors: {type(error).__name__}: {error}") from error
+
+    def record(self, request, folder):
+        import torch
+
+        self.start(torch, request)
+        with self.of_pytorch():
+            tensors = Tensors(torch, request, folder, "cuda")
+            torch.cuda.synchronize()
+        try:
+            with torch.no_grad():
+                call = Call(torch, request, tensors.of, "cuda")
+                record_call(torch, request, call, tensors, self.recorder)
+                self.recorder.stop()
+                took = host_us(torch, call, tensors)
+        except BaseException as error:
+            raise fault_of(request["file"], error, self.recorder.out_of_memory()) from error
+        return {
+            "outcome": "valid",
+            "evidence": "",
+            "call": call.shown,
+            "version": "PyTorch " + torch.__version__,
+            "host_us": took,
+        }
 
 
 def answer(act, path):
+    """Ends the process where `act` does not answer."""
     folder = Path(path).resolve().parent
     request = json.loads(Path(path).read_text(encoding="utf-8"))
+    fault = None
     try:
         said = act(request, folder)
-    except Fault as fault:
-        said = {"outcome": fault.outcome, "evidence": " ".join(str(fault).split())}
+    except Fault as error:
+        fault, said = error, {"outcome": error.outcome, "evidence": " ".join(str(error).split())}
     (folder / "ANSWER.json").write_text(json.dumps(said), encoding="utf-8")
-    sys.stdout.flush()
-    os._exit(0)  # whatever else still runs
+    if fault:
+        sys.stdout.flush()
+        os._exit(0)  # whatever else still runs
 
 
 def main(command, path=""):
     if command == "form":
-        answer(form, path)
+        return answer(form, path)
     from server import serve, take_output
 
     answers = take_output()
     import torch  # noqa: F401: what is forked has it
 
-    serve(lambda request: answer(record, request), answers)
+    process = Process()  # in each that is forked, its own
+    serve(lambda request: answer(process.record, request), answers)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""server.py - one process that has imported PyTorch, and forks another one for each request: the file's code runs in
-that alone, and nothing of it is left behind.
+"""server.py - one process that has imported PyTorch, and forks another one for each file: the file's code runs in that
+alone, for one size after the other, and nothing of it is left behind.
 
-Reads the path of a request a line, and answers with a line of JSON: {"signal", "timed_out", "cut", "printed"}.
+Reads the path of a request a line, and answers with a line of JSON: {"signal", "timed_out", "cut", "printed"}. The
+process of a file ends before one of another file begins, where a request goes wrong, and at an empty line, which is
+answered by {}.
 """
 import ctypes
 import json
@@ -31,9 +33,9 @@ def children():
     return found
 
 
-def end_all():
+def end_all(but=None):
     """Each may have children of its own, which are ours then."""
-    while left := children():
+    while left := [process for process in children() if process != but]:
         for process in left:
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
@@ -46,52 +48,99 @@ def take_output():
     return answers
 
 
-def run(act, seconds, closed=(0,)):
-    """Calls `act` in a process of its own without the `closed` descriptors, until that ends, prints too much or takes
-    too long."""
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process == 0:
-        try:
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            os.dup2(writing, 1)
-            os.dup2(writing, 2)
-            os.closerange(3, max(writing, *closed) + 1)
-            act()
-        except BaseException:
-            traceback.print_exc()
-        finally:
+def serve_file(act, requests, done):
+    """In the process of a file: `act` on a request a line, and a byte for each that it returned from."""
+    try:
+        for line in os.fdopen(requests):
+            act(line.strip())
             sys.stdout.flush()
             sys.stderr.flush()
-            os._exit(70)
-    os.close(writing)
-    os.set_blocking(reading, False)
-    end, until = os.pidfd_open(process), time.monotonic() + seconds
-    printed, count, ended, is_open = b"", 0, False, True
-    while not ended and count <= MOST_PRINTED and time.monotonic() < until:
-        ready = select.select([end, reading] if is_open else [end], [], [], max(0, until - time.monotonic()))[0]
-        ended = end in ready
-        while is_open and count <= MOST_PRINTED:
-            try:
-                part = os.read(reading, 1 << 16)
-            except BlockingIOError:
-                break
-            is_open = bool(part)
-            count, printed = count + len(part), (printed + part)[-KEPT:]
-    timed_out, cut = not ended and time.monotonic() >= until, count > MOST_PRINTED
-    if not ended:
-        os.kill(process, signal.SIGKILL)
-    status = os.waitpid(process, 0)[1]
-    end_all()
-    os.close(end)
-    os.close(reading)
-    died = os.WTERMSIG(status) if ended and os.WIFSIGNALED(status) else 0
-    return {"signal": died, "timed_out": timed_out, "cut": cut, "printed": printed.decode(errors="replace")}
+            os.write(done, b".")
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(70)
 
 
-def serve(record, answers):
+class FileProcess:
+    """Of one file, for all of its requests: CUDA and compilers start once. `closed`: descriptors that it doesn't get."""
+
+    def __init__(self, act, closed=()):
+        self.output, printing = os.pipe()
+        requests, self.requests = os.pipe()
+        self.done, done = os.pipe()
+        self.process = os.fork()
+        if self.process == 0:
+            for source, target in ((os.open(os.devnull, os.O_RDONLY), 0), (printing, 1), (printing, 2)):
+                os.dup2(source, target)
+            begin = 3
+            for kept in sorted((requests, done)):
+                os.closerange(begin, kept)
+                begin = kept + 1
+            os.closerange(begin, max(self.done, done, *closed) + 1)
+            serve_file(act, requests, done)
+        for descriptor in (printing, requests, done):
+            os.close(descriptor)
+        os.set_blocking(self.output, False)
+        self.ended = os.pidfd_open(self.process)
+
+    def ask(self, request, seconds):
+        """Returns how that went. The process is None behind one that went wrong."""
+        try:
+            os.write(self.requests, request.encode() + b"\n")
+        except BrokenPipeError:
+            pass  # it has ended, which is seen below
+        until = time.monotonic() + seconds
+        waited = {self.ended, self.output, self.done}
+        printed, count, ended, answered = b"", 0, False, False
+        while not ended and not answered and count <= MOST_PRINTED and time.monotonic() < until:
+            ready = select.select(waited, [], [], max(0, until - time.monotonic()))[0]
+            ended = self.ended in ready
+            if self.done in ready:
+                answered = bool(os.read(self.done, 1))
+                waited -= set() if answered else {self.done}  # it has closed that
+            while self.output in waited and count <= MOST_PRINTED:
+                try:
+                    part = os.read(self.output, 1 << 16)
+                except BlockingIOError:
+                    break
+                waited -= set() if part else {self.output}
+                count, printed = count + len(part), (printed + part)[-KEPT:]
+        cut = count > MOST_PRINTED
+        timed_out = not (ended or answered or cut)
+        died = 0
+        if answered and not cut:
+            end_all(but=self.process)
+        else:
+            status = self.end()
+            died = os.WTERMSIG(status) if ended and os.WIFSIGNALED(status) else 0
+        return {"signal": died, "timed_out": timed_out, "cut": cut, "printed": printed.decode(errors="replace")}
+
+    def end(self):
+        """With all that it started. Returns its status."""
+        os.kill(self.process, signal.SIGKILL)  # one that has ended waits to be asked for its status
+        status = os.waitpid(self.process, 0)[1]
+        end_all()
+        for descriptor in (self.output, self.requests, self.done, self.ended):
+            os.close(descriptor)
+        self.process = None
+        return status
+
+
+def serve(act, answers):
     ctypes.CDLL(None).prctl(ADOPT_ORPHANS, 1, 0, 0, 0)
-    closed = (answers.fileno(),)
+    file, process = "", None
     for line in sys.stdin:
-        request = json.loads(Path(line.strip()).read_text(encoding="utf-8"))
-        print(json.dumps(run(lambda: record(line.strip()), request["seconds"], closed)), file=answers, flush=True)
+        path = line.strip()
+        request = json.loads(Path(path).read_text(encoding="utf-8")) if path else {}
+        if process is not None and request.get("file") != file:
+            process.end()
+            process = None
+        told = {}
+        if path:
+            process = process or FileProcess(act, (answers.fileno(),))
+            file, told = request["file"], process.ask(path, request["seconds"])
+            process = process if process.process is not None else None
+        print(json.dumps(told), file=answers, flush=True)

@@ -377,56 +377,70 @@ class Sandbox(unittest.TestCase):
 
 
 class Server(unittest.TestCase):
-    """What runs a request in a process of its own."""
+    """What runs a file in a process of its own."""
+
+    def run_python(self, code, **options):
+        text = f"import sys; sys.path.insert(0, {str(ROOT / 'harness' / 'implement' / 'python')!r})\n{code}"
+        return subprocess.run([sys.executable, "-B", "-c", text], capture_output=True, text=True, timeout=200, **options)
 
     def run_as(self, body, seconds=100):
-        code = (
-            f"import sys; sys.path.insert(0, {str(ROOT / 'harness' / 'implement' / 'python')!r})\n"
-            f"import json, os, server, time\ndef act():\n  {body}\n"
+        """One request."""
+        ran = self.run_python(
+            f"import json, os, server, time\ndef act(request):\n  {body}\n"
             "server.ctypes.CDLL(None).prctl(server.ADOPT_ORPHANS, 1, 0, 0, 0)\n"
-            f"print(json.dumps([server.run(act, {seconds}), server.children()]))\n"
+            "process = server.FileProcess(act)\n"
+            f"told = process.ask('a request', {seconds})\n"
+            "left = [one for one in server.children() if one != process.process]\n"
+            "print(json.dumps([told, left, process.process is not None]))\n"
         )
-        ran = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, timeout=200)
         self.assertEqual(ran.stderr, "")
         return json.loads(ran.stdout)
 
+    def serve(self, act, files):
+        """A line for each request, of these files, "" for an empty line."""
+        with tempfile.TemporaryDirectory(prefix="apo-test") as folder:
+            lines = ""
+            for number, file in enumerate(files):
+                path = Path(folder, f"{number}.json")
+                path.write_text(json.dumps({"seconds": 100, "file": file}))
+                lines += f"{path if file else ''}\n"
+            code = (
+                "import os, server\nanswers = server.take_output()\nprint('a banner of an import')\ncount = 0\n"
+                f"def act(path):\n  global count\n  count += 1\n  {act}\nserver.serve(act, answers)\n"
+            )
+            ran = self.run_python(code, input=lines)
+        self.assertEqual(ran.stderr, "a banner of an import\n")
+        return [json.loads(line) for line in ran.stdout.splitlines()]
+
     def test_the_end_of_a_request_is_told_with_what_it_printed(self):
-        for body, told in (
-            (
-                "print('text', flush=True); os._exit(0)",
-                {"signal": 0, "timed_out": False, "cut": False, "printed": "text\n"},
-            ),
-            ("os.kill(os.getpid(), 11)", {"signal": 11, "timed_out": False, "cut": False, "printed": ""}),
-        ):
-            self.assertEqual(self.run_as(body)[0], told)
+        for body, signal in (("print('text', flush=True); os._exit(0)", 0), ("print('text')", 0)):
+            self.assertEqual(
+                self.run_as(body)[0], {"signal": signal, "timed_out": False, "cut": False, "printed": "text\n"}
+            )
+        self.assertEqual(self.run_as("os.kill(os.getpid(), 11)")[0]["signal"], 11)
         self.assertIn("ValueError: words", self.run_as("raise ValueError('words')")[0]["printed"])
 
     def test_one_that_does_not_end_or_prints_without_end_is_ended(self):
-        self.assertTrue(self.run_as("time.sleep(10000)", 0.1)[0]["timed_out"])
-        self.assertTrue(self.run_as("[os.write(1, b'x' * 4096) for _ in iter(int, 1)]")[0]["cut"])
+        told, _, goes_on = self.run_as("time.sleep(10000)", 0.1)
+        self.assertEqual((told["timed_out"], goes_on), (True, False))
+        told, _, goes_on = self.run_as("[os.write(1, b'x' * 4096) for _ in iter(int, 1)]")
+        self.assertEqual((told["cut"], goes_on), (True, False))
 
     def test_only_answers_are_in_its_output(self):
-        with tempfile.TemporaryDirectory(prefix="apo-test") as folder:
-            Path(folder, "request.json").write_text(json.dumps({"seconds": 100}))
-            code = (
-                f"import sys; sys.path.insert(0, {str(ROOT / 'harness' / 'implement' / 'python')!r})\n"
-                "import os, server\nanswers = server.take_output()\nprint('a banner of an import')\n"
-                "server.serve(lambda path: print(os.path.exists(f'/proc/self/fd/{answers.fileno()}'), flush=True),"
-                " answers)\n"
-            )
-            ran = subprocess.run(
-                [sys.executable, "-B", "-c", code],
-                input=f"{folder}/request.json\n",
-                capture_output=True,
-                text=True,
-                timeout=200,
-            )
-        self.assertEqual(ran.stderr, "a banner of an import\n")
-        self.assertEqual(json.loads(ran.stdout)["printed"], "False\n", "nor does a request have it")
+        told = self.serve("print(os.path.exists(f'/proc/self/fd/{answers.fileno()}'))", ["a"])
+        self.assertEqual(told[0]["printed"], "False\n", "nor does a request have it")
+
+    def test_a_file_has_one_process_for_all_that_goes_well(self):
+        told = self.serve("print(count)", ["a", "a", "b", "a", "", "a"])
+        self.assertEqual([one.get("printed") for one in told], ["1\n", "2\n", "1\n", "1\n", None, "1\n"])
+        told = self.serve("print(count, flush=True); count < 2 or os._exit(0)", ["a", "a", "a"])
+        self.assertEqual([one["printed"] for one in told], ["1\n", "2\n", "1\n"])
 
     def test_what_it_started_ends_with_it(self):
-        told, left = self.run_as("os.fork() or time.sleep(10000); os._exit(0)")
-        self.assertEqual((told["signal"], told["timed_out"], left), (0, False, []))
+        told, left, goes_on = self.run_as("os.fork() or time.sleep(10000); os._exit(0)")
+        self.assertEqual((told["signal"], told["timed_out"], left, goes_on), (0, False, [], False))
+        orphan = "os.fork() or (os.fork() or time.sleep(10000), os._exit(0)); os.wait()"
+        self.assertEqual(self.run_as(orphan)[1:], [[], True])
 
 
 if __name__ == "__main__":
