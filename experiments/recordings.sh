@@ -75,7 +75,7 @@ table() {
   row "the recorded operations, in place" "correctness: valid" "$apo" register axpy/recorded.cu
   sed 's|^  // write what the recorded kernel does|  const int i = blockIdx.x * 256 + threadIdx.x; if (i < p2) p1[i] += p3 * p0[i];|' axpy/first.cu >axpy/second.cu
   sed -i 's|axpy/first|axpy/second|' axpy/second.cu
-  row "an edited kernel" "verdict: " "$apo" try axpy axpy/second.cu
+  row "an edited kernel" "over axpy/recorded" "$apo" try axpy axpy/second.cu
   row "an empty kernel" "incorrect" "$apo" try axpy axpy/first.cu
   row "a range" "step/recorded.cu" "$apo" record --range step -- ./program
   row "a launch that never comes" "launched 'axpy' 3 times, not 4" "$apo" record --kernel axpy --nth 4 -- ./program
