@@ -81,12 +81,20 @@ std::vector<std::string> environment_of(int device) {
 }
 
 // One for each GPU, as long as this process lives.
+struct Servers {
+  std::mutex mutex;
+  std::map<std::pair<std::string, int>, PythonServer> of;
+};
+
+Servers& servers() {
+  static Servers all;
+  return all;
+}
+
 PythonServer& server_for(const std::string& python, int device) {
-  static std::mutex mutex;
-  static std::map<std::pair<std::string, int>, PythonServer> servers;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(servers().mutex);
   const fs::path script = home_folder() / "harness" / "implement" / "python" / "call_python.py";
-  return servers.try_emplace({python, device}, python, script.string(), environment_of(device)).first->second;
+  return servers().of.try_emplace({python, device}, python, script.string(), environment_of(device)).first->second;
 }
 
 // What the process left there, which may be anything; nullopt where there is nothing. `refusal` gets why it isn't read.
@@ -147,6 +155,13 @@ void add_host_time(const Json& answer, std::string& log) {
 
 }  // namespace
 
+void end_python_files() {
+  const std::lock_guard lock(servers().mutex);
+  for (auto& [which, server] : servers().of) {
+    server.end_file();
+  }
+}
+
 bool is_python_build(const Build& build) {
   return build.plan.library && fs::path(build.object_path).filename() == kRequest;
 }
@@ -163,8 +178,11 @@ Result<RecordedCall> record_python(const Runtime& runtime, const Axes& axes, con
   const fs::path record = folder / "record";
   write_file_atomically(folder / kRequest,
                         request_for(runtime, axes, of_build, is_drawn ? kRecordedSets : 0, record).dump());
-  const PythonRun ran = server_for(build.toolchain.compiler, runtime.worker.device)
-                            .run(folder / kRequest, kSecondsOfAFile, runtime.worker.stop);
+  PythonServer& server = server_for(build.toolchain.compiler, runtime.worker.device);
+  const PythonRun ran = server.run(folder / kRequest, kSecondsOfAFile, runtime.worker.stop);
+  if (!is_drawn) {
+    server.end_file();  // its tensors take the room of what is checked next
+  }
   std::string refusal;
   const std::optional<Json> answer = answer_of(text_in(folder / "ANSWER.json", kMostAnswer, refusal));
   const std::optional<std::string> recorded = text_in(record, kMostRecord, refusal);

@@ -9,6 +9,12 @@
 
 namespace apo {
 
+namespace {
+
+constexpr double kToStart = 120;  // seconds, in which PyTorch is imported
+
+}  // namespace
+
 std::optional<nlohmann::json> PythonServer::ask(const std::string& line, double seconds, const std::stop_token& stop) {
   process_->send(line + "\n");
   const double until = process_->seconds() + seconds;
@@ -24,16 +30,12 @@ std::optional<nlohmann::json> PythonServer::ask(const std::string& line, double 
 }
 
 PythonRun PythonServer::run(const std::filesystem::path& request, double seconds, const std::stop_token& stop) {
-  constexpr double kToStart = 120;  // PyTorch is imported
-  ++waiting_;
   const std::lock_guard lock(mutex_);
-  --waiting_;
   if (process_ == nullptr) {
     process_ = std::make_unique<Subprocess>(python_, std::vector<std::string>{python_, "-B", script_, "serve"},
                                             SpawnOptions{.environment = environment_});
   }
-  const auto said = ask(request.string(), seconds + kToStart, stop);
-  if (said && (waiting_ > 0 || ask("", kToStart, {}))) {
+  if (const auto said = ask(request.string(), seconds + kToStart, stop)) {
     return {.signal = said->at("signal"),
             .timed_out = said->at("timed_out"),
             .cut = said->at("cut"),
@@ -46,6 +48,14 @@ PythonRun PythonServer::run(const std::filesystem::path& request, double seconds
   }
   const std::vector<std::string> words = split(trim(result.error), '\n');
   return {.missing = "'" + python_ + "' does not run PyTorch: " + (words.back().empty() ? "it ended" : words.back())};
+}
+
+void PythonServer::end_file() {
+  const std::lock_guard lock(mutex_);
+  if (process_ != nullptr && !ask("", kToStart, {})) {
+    process_->finish(true);
+    process_ = nullptr;
+  }
 }
 
 }  // namespace apo

@@ -1,7 +1,6 @@
 // harness/runtime/python_server.h - a python3 that has imported PyTorch, and runs each file in a process of its own.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -28,16 +27,17 @@ class PythonServer {
  public:
   PythonServer(std::string python, std::string script, std::vector<std::string> environment)
       : python_(std::move(python)), script_(std::move(script)), environment_(std::move(environment)) {}
-  // Of this request, a file, which ends within so many seconds. One at a time. Throws Cancelled after a stop. No code
-  // of the file runs any more once nobody waits for the next request.
+  // Of this request, a file, which ends within so many seconds. One at a time. Throws Cancelled after a stop. The
+  // process of the Python file waits for its next request.
   PythonRun run(const std::filesystem::path& request, double seconds, const std::stop_token& stop);
+  // No code of the file runs any more.
+  void end_file();
 
  private:
   // The answer to a line; nullopt after the end of the process.
   std::optional<nlohmann::json> ask(const std::string& line, double seconds, const std::stop_token& stop);
 
   std::mutex mutex_;
-  std::atomic<int> waiting_ = 0;
   std::string python_;
   std::string script_;
   std::vector<std::string> environment_;

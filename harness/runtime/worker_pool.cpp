@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/core/nvtx.h"
+#include "harness/runtime/python_call.h"
 
 namespace apo {
 
@@ -106,6 +107,7 @@ void WorkerPool::clear() {
   kept.reset();
   called.reset();
   next.clear();
+  end_python_files();
   await_ends();
 }
 

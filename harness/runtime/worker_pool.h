@@ -47,7 +47,7 @@ class WorkerPool {
   void end(std::unique_ptr<Worker> worker, std::unique_ptr<TemporaryFolder> folder = nullptr);
   // Waits until all ending workers have gone.
   void await_ends();
-  // Waits until no worker is left: the next measurement has the machine to itself.
+  // Waits until no worker is left, nor a process of a Python file: the next measurement has the machine to itself.
   void clear();
 
  private:

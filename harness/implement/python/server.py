@@ -144,3 +144,5 @@ def serve(act, answers):
             file, told = request["file"], process.ask(path, request["seconds"])
             process = process if process.process is not None else None
         print(json.dumps(told), file=answers, flush=True)
+    if process is not None:
+        process.end()
