@@ -185,6 +185,9 @@ void Block::wait(State state) {
 }
 
 void Block::yield() {
+  if (ready_.empty() && launch_.grid != nullptr) {
+    std::this_thread::yield();  // it waits for another block, which may have no CPU
+  }
   ready_.push_back(running_);
   next();
 }

@@ -29,7 +29,7 @@ void visit_fields(Memory& memory, const Visitor& visit) {
   visit("bytes", memory.bytes);
   visit("is_scratch", memory.is_scratch);
 }
-APO_FIELDS(RecordedCall, operations, modules, memory, device, unsearched, streams)
+APO_FIELDS(RecordedCall, operations, modules, memory, device, unsearched)
 template <RecordOf<ProgramCall> Call, class Visitor>
 void visit_fields(Call& call, const Visitor& visit) {
   visit("program", call.program);
@@ -131,7 +131,7 @@ bool take_bytes(RecordedCall& call, const std::vector<std::int64_t>& sizes, std:
 
 bool is_sound(const RecordedCall& call) {
   std::int64_t left = kMostRecordedMemory;
-  return !call.operations.empty() && call.streams > 0 &&
+  return !call.operations.empty() &&
          std::ranges::all_of(
              call.memory,
              [&](const RecordedMemory& one) {

@@ -5,7 +5,7 @@
 // zoo: how verify
 // zoo: expect refused
 // zoo: guard build
-// zoo: exploit 9
+// zoo: exploit 14
 // zoo: evidence cannot be recorded, no two of its calls launch the same
 // zoo: needs nvcc
 #include "copy.args.h"
