@@ -32,7 +32,7 @@ struct KernelCall {
   apo_cpu::Triple block = {1, 1, 1};
   std::size_t shared_bytes = 0;  // dynamic
   bool cooperative = false;
-  bool loads_seen = true;        // plain loads and stores are reported, so that initialisation and races can be judged
+  bool loads_seen = true;  // plain loads and stores are reported, so that initialisation and races can be judged
 };
 
 // The address of a store that a CPU may have under way, the block that it runs, and whether it waits for the store of

@@ -38,8 +38,8 @@ std::unique_ptr<Worker> process_for_calls(const Runtime& runtime) {
   return std::make_unique<Worker>(options);
 }
 
-// Large tensors are zeros: the host has one element of each, and the GPU repeats it. Filling and copying whole ones beyond
-// 2^31 elements takes seconds.
+// Large tensors are zeros: the host has one element of each, and the GPU repeats it. Filling and copying whole ones
+// beyond 2^31 elements takes seconds.
 void share_one_element(SharedTensorsSpec& spec) {
   for (BufferSpec& buffer : spec.buffers) {
     if (buffer.role != BufferRole::scratch && buffer.bytes > 0) {

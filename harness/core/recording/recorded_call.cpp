@@ -131,15 +131,11 @@ bool take_bytes(RecordedCall& call, const std::vector<std::int64_t>& sizes, std:
 
 bool is_sound(const RecordedCall& call) {
   std::int64_t left = kMostRecordedMemory;
-  return !call.operations.empty() &&
-         std::ranges::all_of(
-             call.memory,
-             [&](const RecordedMemory& one) {
-               const bool is_room = one.bytes > 0 && one.bytes <= left;
-               left -= is_room ? one.bytes : 0;
-               return is_room && (one.contents.empty() || (std::ssize(one.contents) == one.bytes && !one.is_scratch));
-             }) &&
-         std::ranges::all_of(call.operations, [&](const RecordedOperation& one) { return is_sound(one, call); });
+  return !call.operations.empty() && std::ranges::all_of(call.memory, [&](const RecordedMemory& one) {
+    const bool is_room = one.bytes > 0 && one.bytes <= left;
+    left -= is_room ? one.bytes : 0;
+    return is_room && (one.contents.empty() || (std::ssize(one.contents) == one.bytes && !one.is_scratch));
+  }) && std::ranges::all_of(call.operations, [&](const RecordedOperation& one) { return is_sound(one, call); });
 }
 
 // nullopt where the first line of the text is none of json_text(); removes it.

@@ -32,7 +32,9 @@ class grid_group {
   static dim3 dim_blocks() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
   static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
   static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
-  static unsigned long long block_rank() { return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
+  static unsigned long long block_rank() {
+    return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  }
   static unsigned long long thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
   static unsigned long long num_threads() { return num_blocks() * thread_block::size(); }
   static unsigned long long size() { return num_threads(); }

@@ -49,8 +49,9 @@ TEST(Launch, BecomesACallThatTakesTheArguments) {
 
 TEST(Launch, ByAFunctionNamesTheKernel) {
   constexpr const char* kNamed = "::apo_cpu::launch_by_name(\"a::k<2, 4>\", a::k<2, 4>, true, g, b, args)";
-  for (const std::string kernel : {"a::k<2, 4>", "(void*)a::k<2, 4>", "(const void *) &a::k<2, 4>", "(void const*)a::k<2, 4>",
-                                   "reinterpret_cast<const void*>(a::k<2, 4>)", "reinterpret_cast< void * >(&a::k<2, 4>)"}) {
+  for (const std::string kernel :
+       {"a::k<2, 4>", "(void*)a::k<2, 4>", "(const void *) &a::k<2, 4>", "(void const*)a::k<2, 4>",
+        "reinterpret_cast<const void*>(a::k<2, 4>)", "reinterpret_cast< void * >(&a::k<2, 4>)"}) {
     EXPECT_EQ(for_host_compiler("cudaLaunchCooperativeKernel(" + kernel + ", g, b, args)"), kNamed) << kernel;
   }
   EXPECT_EQ(for_host_compiler("cudaLaunchKernel(k, 1, 2, args)"),

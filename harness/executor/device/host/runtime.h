@@ -77,7 +77,8 @@ cudaError_t launch_by_name(const char* name, void (*kernel)(Parameters...), bool
   const auto call = launch(name, kernel, grid, block, shared, stream, cooperative);
   return [&]<size_t... kAt>(std::index_sequence<kAt...>) APO_CPU_UNSEEN_LAMBDA {
     return call(*static_cast<std::remove_cv_t<Parameters>*>(arguments[kAt])...);
-  }(std::index_sequence_for<Parameters...>());
+  }
+  (std::index_sequence_for<Parameters...>());
 }
 
 }  // namespace apo_cpu
@@ -164,18 +165,19 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   *value = attribute == cudaDevAttrMultiProcessorCount       ? 132
            : attribute == cudaDevAttrMaxSharedMemoryPerBlock ? 49152
-           : attribute == cudaDevAttrCooperativeLaunch      ? 1
+           : attribute == cudaDevAttrCooperativeLaunch       ? 1
                                                              : 1024;
   return cudaSuccess;
 }
 constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
-constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventWaitDefault = 0;
-#define APO_CPU_MAKES(NAME, HANDLE)                \
-  template <class... Settings>                     \
-  cudaError_t NAME(HANDLE* handle, Settings...) {  \
-    static size_t made = 0;                        \
+constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
+                   cudaEventWaitDefault = 0;
+#define APO_CPU_MAKES(NAME, HANDLE)                  \
+  template <class... Settings>                       \
+  cudaError_t NAME(HANDLE* handle, Settings...) {    \
+    static size_t made = 0;                          \
     *handle = reinterpret_cast<HANDLE>(++made << 4); \
-    return cudaSuccess;                            \
+    return cudaSuccess;                              \
   }
 APO_CPU_MAKES(cudaStreamCreate, cudaStream_t)
 APO_CPU_MAKES(cudaStreamCreateWithFlags, cudaStream_t)
