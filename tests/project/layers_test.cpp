@@ -210,11 +210,11 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/profile", 4064},
     {"harness/research", 3938},
     {"harness/runtime", 2378},
-    {"harness/worker", 12065},
+    {"harness/worker", 12066},
     {"journal", 5390},
     {"kernels", 5616},
     {"reports", 4532},
-    {"tests", 67106},
+    {"tests", 67107},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -228,7 +228,8 @@ Result<std::uint64_t> CudaDevice::attach(const SharedTensorsLayout& layout, cons
   return tensors.base();
 }
 
-// Of what is loaded in the slot, those that it gets of these tensors. At a load the tensors may be those of another case.
+// Of what is loaded in the slot, those that it gets of these tensors. At a load the tensors may be those of another
+// case.
 std::optional<Failure> CudaDevice::check_arguments(int slot) {
   const std::size_t bytes = slots_.tensors().arguments(0, slot, 0).size() * sizeof(std::uint64_t);
   std::vector<std::int64_t> tensor_bytes;
