@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
-# experiments/inside_step.sh BUNDLE OUT - two variants of a kernel alone and inside a recorded step, as a stream and as a graph.
+# experiments/inside_step.sh BUNDLE OUT [PART...] - two variants of a kernel alone and inside a recorded step, as a stream and as a graph.
 #
-# BUNDLE is from bundle.sh. Needs nvcc, cmake and cuBLAS. Steps: a range of a program of three kernels, and the backward pass of examples/e88_lm.
-# In both, B is A with a worse body, so that the step has to lose what the kernel loses. Prints a markdown table, also to OUT/inside_step.md,
-# with the documents beside it; fails where a step cannot be recorded, is wrong, or lacks a verdict. OUT has to be new or empty.
+# BUNDLE is from bundle.sh. Needs nvcc, cmake and cuBLAS. PARTs, one or two minutes each (default: all):
+#   three   a range of a program of three kernels; B is A with a worse body, so that the step has to lose what the kernel loses
+#   sums    a kernel of examples/e88_lm: recorded, edited, judged alone and inside the backward pass, and put back by
+#           apo compare --application
+#   stages  two stages of e88_backward inside that pass: the one that is faster alone may cost in the step
+# Prints a markdown table, also to OUT/inside_step.md, with the documents beside it; fails where a step cannot be recorded, is
+# wrong, or lacks a verdict: a row says NO. OUT has to be new or empty.
 set -u
 . "$(dirname "$(readlink -f "$0")")/places.sh"
 cd "$out" || exit 1
@@ -24,57 +28,96 @@ int main() {
   return cudaDeviceSynchronize();
 }
 P
-nvcc -o program program.cu -ldl || exit 1
-"$apo" register --no-verify "$root/tests/zoo/attacks/host_plain.cpp" >/dev/null || exit 1  # makes the journal
-for family in e88_forward e88_backward; do
-  "$apo" export --dispatch "$family" --output tables --with-sources --fallback "$family/cuda_simple" >/dev/null || exit 1
-done
-cmake -S "$root/examples/e88_lm" -B build >build.log 2>&1 && cmake --build build --parallel 8 >>build.log 2>&1 || { tail -5 build.log; exit 1; }
-export APO_DISPATCH=$out/tables APO_STEPS=1 APO_SEED=1
-printf '#!/bin/sh\nexec "%s/build/e88_lm" --depth 3 --batch 2\n' "$out" >lm && chmod +x lm  # a step of up to 4 GiB can be recorded
 
-{ sed 's/#pragma once//' "$root/examples/e88_lm/kernels/vectors.cuh"
-  echo 'namespace byte_lm {
-__global__ void column_sums_kernel(long long rows, long long columns, long long stride, const float* partials, float* out) {
-  column_sums(rows, columns, stride, partials, out);
+# ok COMMAND...: what it prints goes to OUT/log; a failure is a row of the table.
+ok() {
+  "$@" >last 2>&1
+  local code=$?
+  cat last >>log
+  [ "$code" = 0 ] || echo "| $(tr '|\n' '/ ' <<<"$*" | cut -c 1-80) | NO | $(tail -2 last | tr '|\n' '/ ' | cut -c 1-250) |"
+  return "$code"
 }
-}'; } >sums.cu
+build() { cmake -S "$2" -B "$1" && cmake --build "$1" --parallel 8; }
 
-failed=0
-# recorded NAME KERNEL RANGE PROGRAM [OPTION...]: a family of the kernel, a second variant of it, and the step.
-recorded() {
-  local name=$1 kernel=$2 range=$3 program=$4
-  shift 4
-  "$apo" record --kernel "$kernel" --family "$name" "$@" -- "$program" && "$apo" record --range "$range" --to "$name.step" -- "$program" &&
-    "$apo" register "$name/$name.h" && "$apo" register "$name/recorded.cu" || { echo "cannot record $name"; failed=1; }
+# The model is so small that the backward pass fits into the 256 MiB of a variant, and its kernel has the sizes of the workload
+# b8_t128_h83_n32; in its first step the gradients are still zeros.
+lm() {
+  printf '#!/bin/sh\nexport APO_STEPS="${APO_STEPS:-1}" APO_SEED="${APO_SEED:-1}"\n%s\n' \
+    "exec \"\${E88_LM:-$out/build/e88_lm}\" --dim 1024 --depth 1 --batch 8 --length 128 --evaluate 0 \"$root/docs\" \"$root/harness\"" >lm
+  chmod +x lm
+  export APO_DISPATCH=$out/tables
+  ok "$apo" register --no-verify "$root/tests/zoo/attacks/host_plain.cpp" &&  # makes the journal
+    ok "$apo" export --dispatch e88_forward --output tables --with-sources --fallback e88_forward/cuda_simple &&
+    ok "$apo" export --dispatch e88_backward --output tables --with-sources --fallback e88_backward/cuda_lane_tiling &&
+    ok build build "$root/examples/e88_lm" && ok "$apo" record --range backward --to lm.step -- ./lm
 }
-# row NAME B LAUNCH
-row() {
-  "$apo" compare "$1/recorded" "$1/$2" --json --inside "$1.step" --launch "$3" >"$1-$3.json" 2>"$1-$3.log" || { tail -2 "$1-$3.log"; failed=1; return; }
-  python3 - "$1" "$3" <"$1-$3.json" <<'T' || failed=1
+
+# inside NAME STEP A B LAUNCH [OPTION...]: a row of the table.
+inside() {
+  local log=$1-$5 step=$2 a=$3 b=$4 launch=$5
+  shift 5
+  "$apo" compare "$a" "$b" --json --inside "$step.step" --launch "$launch" "$@" >"$log.json" 2>"$log.log" || { echo "| $log | NO | $(tail -2 "$log.log" | tr '|\n' '/ ') |"; return; }
+  python3 - "$log" <<'T' || echo "| $log | NO | it lacks a verdict |"
 import json, sys
-document = json.load(sys.stdin)
+document = json.load(open(sys.argv[1] + ".json"))
 alone, step, rest = document["alone"]["judgement"], document["step"]["judgement"], document["rest_of_step"]
 us = lambda ns: f"{ns / 1000:.2f}"
-print("|", " | ".join([sys.argv[1], sys.argv[2], str(document["replaced"]), us(alone["incumbent_ns"]), us(alone["candidate_ns"]), alone["verdict"],
+print("|", " | ".join([sys.argv[1], str(document["replaced"]), us(alone["incumbent_ns"]), us(alone["candidate_ns"]), alone["verdict"],
       us(step["incumbent_ns"]), us(step["candidate_ns"]), step["verdict"], us(rest["with_incumbent_ns"]), us(rest["with_candidate_ns"]),
       f"{rest['alone_mhz']} / {rest['step_mhz']}", f"{rest['alone_watts']} / {rest['step_watts']}"]), "|")
 T
 }
-table() {
-  echo "| kernel | launch | replaced | alone A us | B us | verdict | step A us | B us | verdict | rest with A us | with B us | MHz alone / step | W alone / step |"
-  echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+
+three() {
+  ok nvcc -o program program.cu -ldl && ok "$apo" record --kernel axpy -- ./program &&
+    ok "$apo" record --range step --to three.step -- ./program || return
+  sed 's|^  // write what the recorded kernel does|  const int i = blockIdx.x * 256 + threadIdx.x; if (i < p2) { volatile float v = p3 * p0[i]; v = p3 * p0[i]; p1[i] += v; }|; s|axpy/first|axpy/slow|' \
+    axpy/first.cu >axpy/slow.cu
+  ok "$apo" register axpy/axpy.h && ok "$apo" register axpy/recorded.cu && ok "$apo" register axpy/slow.cu || return
+  for launch in stream graph; do inside three three axpy/recorded axpy/slow "$launch"; done
+}
+
+sums() {
+  { sed 's/#pragma once//' "$root/examples/e88_lm/kernels/vectors.cuh"
+    echo 'namespace byte_lm {
+__global__ void column_sums_kernel(long long rows, long long columns, long long stride, const float* partials, float* out) {
+  column_sums(rows, columns, stride, partials, out);
+}
+}'; } >sums.cu
+  local edit='s|#pragma unroll 4|#pragma unroll 16|'
+  ok "$apo" record --kernel column_sums_kernel --family sums --source sums.cu -- ./lm || return
+  sed "$edit; s|sums/first|sums/edited|" sums/first.cu >sums/edited.cu
+  ok "$apo" register sums/sums.h && ok "$apo" register sums/recorded.cu && ok "$apo" register sums/edited.cu || return
+  for launch in stream graph; do inside sums lm sums/recorded sums/edited "$launch"; done
+  cp -r "$root/examples/e88_lm" edited && sed -i "$edit" edited/kernels/vectors.cuh && ok build build_edited edited || return
+  cat >put_back.json <<'J'
+{"application": {"command": ["./lm"], "dispatch_variable": "E88_LM", "warmup_steps": 10, "steps": 60, "seeds": [1, 2, 3, 4, 5], "time_limit": "1m",
+  "metrics": [{"name": "step", "role": "speed"}, {"name": "loss", "role": "quality", "unit": "nat", "margin": 0.01, "last": 20}]}}
+J
+  row "sums put back" "equivalent with margin" "$apo" compare build/e88_lm build_edited/e88_lm --application put_back.json --pairs 5
+}
+
+# Its launch as the program made it, as a variant of e88_backward: the struct of its arguments has the contract's tensors in order.
+stages() {
+  local bf16='const __nv_bfloat16*'
+  ok "$apo" record --kernel backward --family back --declaration "backward($bf16 k, $bf16 q, $bf16 v, $bf16 g, $bf16 decay,
+    $bf16 d_output, $bf16 d_s_final, $bf16 checkpoints, $bf16 y_cache, __nv_bfloat16* dk, __nv_bfloat16* dq, __nv_bfloat16* dv, __nv_bfloat16* dg,
+    __nv_bfloat16* ddecay, __nv_bfloat16* ds0, long long B, long long T, long long H, long long N, long long V, long long GATE, long long NORM)" \
+    -- ./lm || return
+  printf '// apo:variant e88_backward/recorded\n// apo:target cuda\n// apo:idea A launch of the program.\n// apo:record back.record\n' >back/stage.cu
+  ok "$apo" register --no-verify back/stage.cu || return
   for launch in stream graph; do
-    row axpy slow "$launch"
-    row sums slow "$launch"
+    inside stages lm e88_backward/cuda_lane_tiling e88_backward/cuda_best "$launch" --workload b8_t128_h83_n32 --skip-correctness
   done
 }
 
-recorded axpy axpy step ./program
-recorded sums column_sums_kernel backward ./lm --source sums.cu
-sed 's|^  // write what the recorded kernel does|  const int i = blockIdx.x * 256 + threadIdx.x; if (i < p2) { volatile float v = p3 * p0[i]; v = p3 * p0[i]; p1[i] += v; }|; s|axpy/first|axpy/slow|' \
-  axpy/first.cu >axpy/slow.cu
-sed 's|#pragma unroll 4|#pragma unroll 1|; s|sums/first|sums/slow|' sums/first.cu >sums/slow.cu
-for name in axpy sums; do "$apo" register "$name/slow.cu" || failed=1; done
-table | tee inside_step.md
-exit "$failed"
+table() {
+  echo "| case and launch | replaced | alone A us | B us | verdict | step A us | B us | verdict | rest with A us | with B us | MHz alone / step | W alone / step |"
+  echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
+  [[ " $* " == *" sums "* || " $* " == *" stages "* ]] && { lm || return; }
+  for part in "$@"; do "$part"; done
+}
+shift 2
+[ $# -gt 0 ] || set -- three sums stages
+table "$@" | tee inside_step.md
+! grep -q '| NO |' inside_step.md

@@ -3,7 +3,8 @@
 //   nvcc -arch=native -std=c++17 -o programs recorded_programs.cu -lcublas -lcuda -ldl
 //   apo record --range call -- ./programs tma
 //
-// `ends`, `crashes`, `leaves` and `faults` do so within the range.
+// `ends`, `crashes`, `leaves`, `faults` and `hangs` do so within the range; `hog` leaves 3.5 GiB of the GPU's memory until a
+// line comes.
 #include <cooperative_groups.h>
 #include <cublas_v2.h>
 #include <cuda.h>
@@ -185,6 +186,16 @@ void streams(const float* x, float* y) {
   sum<<<kBlocks, 256>>>(part[0], part[1], y);
 }
 
+// ---- 3 GiB that are new in the range
+
+void large(const float* x, float* y) {
+  float* own = nullptr;
+  cudaMalloc(&own, std::size_t{3} << 30);
+  scaled<<<kBlocks, 256>>>(x, own, 2);
+  scaled<<<kBlocks, 256>>>(own, y, 2);
+  cudaFree(own);
+}
+
 // ---- arrays of pointers
 
 void pointers(const float* x, float* y) {
@@ -216,6 +227,15 @@ void pointers(const float* x, float* y) {
 
 int main(int, char** argv) {
   const std::string what = argv[1];
+  if (what == "hog") {
+    std::size_t unused = 0;
+    std::size_t all = 0;
+    cudaMemGetInfo(&unused, &all);
+    void* taken = nullptr;
+    std::puts(cudaMalloc(&taken, unused - (std::size_t{7} << 29)) == cudaSuccess ? "taken" : "not taken");
+    std::fflush(stdout);
+    return std::getchar() == EOF;
+  }
   prepare();
   record([&](const float* x, float* y) {
     if (what == "tma") {
@@ -228,11 +248,16 @@ int main(int, char** argv) {
       streams(x, y);
     } else if (what == "pointers") {
       pointers(x, y);
+    } else if (what == "large") {
+      large(x, y);
     } else {
       scaled<<<kBlocks, 256>>>(x, y, 2);
     }
     if (what == "faults") {
       scaled<<<256 * kBlocks, 256>>>(x, y, 2);
+    }
+    if (what == "hangs") {
+      pause();
     }
     if (what == "crashes") {
       std::abort();

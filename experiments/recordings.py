@@ -26,9 +26,10 @@ RECORDED = "correctness: valid"
 OF_TORCH = ("eager", "gemm", "conv", "sdpa", "compiled", "triton_softmax", "sort", "transformer", "adam", "embedding",
             "cumsum", "scan")
 OF_CUDA = {"tma": RECORDED, "table": RECORDED, "cooperative": RECORDED, "streams": RECORDED,
-           "pointers": "an address lies at byte", "ends": "the program ended within the range",
+           "large": RECORDED, "pointers": "an address lies at byte", "ends": "the program ended within the range",
            "crashes": "was ended before the call was over", "leaves": "was ended before the call was over",
-           "faults": "CUDA_ERROR_ILLEGAL_ADDRESS", "never": "entered no NVTX range 'other'"}
+           "hangs": "was ended before the call was over", "faults": "CUDA_ERROR_ILLEGAL_ADDRESS",
+           "never": "entered no NVTX range 'other'"}
 CASES = {**{case: RECORDED for case in OF_TORCH}, "item": "no replay repeats such a call", **OF_CUDA, "llmc": RECORDED}
 RANGES = {"pointers": "multiply", "never": "other"}
 
@@ -42,21 +43,21 @@ class Sitting:
     def environment_of(self, case):
         return {**self.environment, "APO_JOURNAL": str(self.work / case / "journal.db")}
 
-    def call(self, case, *words, **environment):
+    def call(self, case, *words):
         """Runs a command in the case's folder; what it prints is also kept in OUT/CASE.log. Its output and seconds."""
         folder = self.work / case
         folder.mkdir(exist_ok=True)
         start = time.monotonic()
         done = subprocess.run([str(word) for word in words], cwd=folder, text=True, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=110,
-                              env={**self.environment_of(case), **environment})
+                              env=self.environment_of(case))
         seconds = time.monotonic() - start
         with open(self.out / f"{case}.log", "a") as log:
             log.write(f"$ {' '.join(map(str, words))}\n{done.stdout}\nexit {done.returncode}, {seconds:.1f} s\n\n")
         return done.stdout, seconds
 
-    def apo(self, case, *words, **environment):
-        return self.call(case, self.bundle / "apo", *words, **environment)
+    def apo(self, case, *words):
+        return self.call(case, self.bundle / "apo", *words)
 
     def compile(self):
         self.call("programs", "nvcc", "-arch=native", "-std=c++17", "-o", "programs", PROGRAMS, "-lcublas", "-lcuda",
@@ -76,8 +77,10 @@ class Sitting:
     def case(self, case):
         """A row of the table: what was recorded, what came of it, and the seconds."""
         options, program = self.program(case)
+        interrupted = ["timeout", "--signal=INT", "20"] if case == "hangs" else []  # as a person at the keyboard does
         family = f"{case}_call"
-        said, recording = self.apo(case, "record", *options, "--family", family, "--", *program)
+        said, recording = self.call(case, *interrupted, self.bundle / "apo", "record", *options, "--family", family,
+                                    "--", *program)
         seconds = [recording]
         replayed = next((line for line in said.splitlines() if line.startswith("replayed: ")), "")
         if f"{family}.h" in said:
@@ -87,7 +90,7 @@ class Sitting:
         return case, CASES[case], f"{said}\n{replayed}", seconds
 
     def changed_record(self):
-        """A record of another GPU, one with more memory than there is, half of one, and two recordings at once."""
+        """A record of another GPU, one of more memory than a record may have, half of one, and two recordings at once."""
         case = "changed"
         record = ["record", "--range", "call", "--family", "twice"]
         program = [self.programs, "works"]
@@ -114,36 +117,16 @@ class Sitting:
         same = {(self.work / case / f"two{i}/twice/twice.record").read_bytes() for i in (0, 1)}
         yield "two at once", "[0, 0] 1", f"{codes} {len(same)}", [0]
 
-    def model(self):
-        """A kernel of examples/e88_lm: recorded, edited and judged."""
-        case = "e88_lm"
-        self.apo(case, "register", "--no-verify", ROOT / "tests/zoo/attacks/host_plain.cpp")  # makes the journal
-        for family in ("e88_forward", "e88_backward"):
-            self.apo(case, "export", "--dispatch", family, "--output", "tables", "--with-sources",
-                     "--fallback", f"{family}/cuda_simple")
-        self.call(case, "cmake", "-S", ROOT / "examples/e88_lm", "-B", "build")
-        self.call(case, "cmake", "--build", "build", "--parallel", "8")
-        vectors = (ROOT / "examples/e88_lm/kernels/vectors.cuh").read_text().replace("#pragma once\n", "")
-        (self.work / case / "sums.cu").write_text(vectors + """
-namespace byte_lm {
-__global__ void column_sums_kernel(long long rows, long long columns, long long stride, const float* partials,
-                                   float* out) {
-  column_sums(rows, columns, stride, partials, out);
-}
-}
-""")
-        said, seconds = self.apo(case, "record", "--kernel", "column_sums_kernel", "--family", "sums", "--source", "sums.cu",
-                                 "--", "build/e88_lm", APO_DISPATCH=str(self.work / case / "tables"), APO_STEPS="1",
-                                 APO_SEED="1")
-        yield "e88_lm recorded", "sums/first.cu", said, [seconds]
-        for file in ("sums.h", "recorded.cu"):
-            said, seconds = self.apo(case, "register", f"sums/{file}")
-            yield f"e88_lm {file}", "registered", said, [seconds]
-        first = self.work / case / "sums/first.cu"
-        if first.exists():
-            first.write_text(first.read_text().replace("#pragma unroll 4", "#pragma unroll 16"))
-        said, seconds = self.apo(case, "try", "sums", "sums/first.cu")
-        yield "e88_lm edited", "verdict", said, [seconds]
+    def short_memory(self):
+        """A record that the GPU has no memory for; by itself, since others need it too."""
+        case = "memory"
+        self.apo(case, "record", "--range", "call", "--family", "much", "--", self.programs, "large")
+        self.apo(case, "register", "much/much.h")
+        with subprocess.Popen([self.programs, "hog"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as hog:
+            taken = hog.stdout.readline().strip()
+            said, seconds = self.apo(case, "register", "much/recorded.cu")
+            hog.stdin.write("\n")
+        yield "memory is short", "bytes of the call's own memory", f"{taken}\n{said}", [seconds]
 
 
 def main():
@@ -180,7 +163,7 @@ def main():
         except (OSError, subprocess.SubprocessError) as error:
             print_row(case, "to finish", str(error), [0])
 
-    jobs = {"e88_lm": sitting.model, "changed": sitting.changed_record}
+    jobs = {"changed": sitting.changed_record}
     jobs.update({case: lambda case=case: [sitting.case(case)] for case in CASES})
     if not options.llmc or not options.llmc.is_dir():
         del jobs["llmc"]
@@ -188,6 +171,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         concurrent.futures.wait([pool.submit(guarded, rows, case) for case, rows in jobs.items()
                                  if not options.only or case in options.only])
+    if not options.only or "memory" in options.only:
+        guarded(sitting.short_memory, "memory")
     return 1 if failed else 0
 
 

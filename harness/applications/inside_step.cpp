@@ -96,8 +96,10 @@ Variant step_variant(const RecordedFamily& step, const std::string& name, const 
   const std::string object = name + std::string(kRecordExtension);
   const std::string text = encode(call);
   if (text.size() > kMaxObjectBytes || !decode_recorded_call(text)) {
-    throw UserError(fmt::format("the step with {} works on more memory than a record may have", idea),
-                    "record a smaller step");
+    throw UserError(
+        fmt::format("{}: a record of {}, of at most {}", idea, format_bytes(static_cast<double>(text.size())),
+                    format_bytes(static_cast<double>(kMaxObjectBytes))),
+        "record a smaller step: fewer layers, a smaller batch");
   }
   const std::string source = fmt::format("// apo:variant {}/{}\n// apo:target cuda\n// apo:idea {}\n// apo:record {}\n",
                                          step.name, name, one_line(idea), object);

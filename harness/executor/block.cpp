@@ -43,13 +43,13 @@ unsigned count_of(const Triple& t) {
 }  // namespace
 
 // One mapping, of which only touched pages use memory.
-Stacks::Stacks(unsigned count) : bytes_((count + std::size_t{1}) * kStackBytes), count_(count) {
+Stacks::Stacks(unsigned count, bool with_guards) : bytes_((count + std::size_t{1}) * kStackBytes), count_(count) {
   memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory_ == MAP_FAILED) {
     throw std::bad_alloc();
   }
   begin_ = (reinterpret_cast<std::uintptr_t>(memory_) + kStackBytes - 1) / kStackBytes * kStackBytes;
-  for (unsigned i = 0; i < count; ++i) {
+  for (unsigned i = 0; with_guards && i < count; ++i) {
     // Fails only when the system runs out of mappings; then an overflow is not caught.
     mprotect(reinterpret_cast<void*>(begin_ + i * kStackBytes), 4096, PROT_NONE);
   }
@@ -73,7 +73,7 @@ Block::Block(const KernelCall& call, const SharedPlace& shared, LaunchPlace& lau
       place_(shared),
       shared_(shared, launch.object.begin),
       order_(count_of(call.block)),
-      stacks_(count_of(call.block)),
+      stacks_(count_of(call.block), !call.cooperative),
       fibers_(count_of(call.block)),
       live_lanes_((count_of(call.block) + kWarp - 1) / kWarp),
       in_warp_(live_lanes_.size()) {}
@@ -85,10 +85,16 @@ unsigned Block::draw(unsigned below) {
   return static_cast<unsigned>((random_ >> 32) * below >> 32);
 }
 
-void Block::start(std::uint64_t place) {
-  shared_.begin_block(!order_.begin_block());
-  blocks_.begin_block(memory_.launch_order(), memory_.first_block() + static_cast<BlockNumber>(place));
+// Its accesses are behind those of all blocks before.
+void Block::enter_launch() {
+  blocks_.begin_block(memory_.launch_order(), memory_.first_block() + static_cast<BlockNumber>(number_));
   storing_.block.store(blocks_.number());
+}
+
+void Block::start(std::uint64_t place) {
+  number_ = place;
+  shared_.begin_block(!order_.begin_block());
+  enter_launch();
   live_ = static_cast<unsigned>(fibers_.size());
   ready_.clear();
   for (auto& waiting : barriers_) {
@@ -179,6 +185,9 @@ void Block::wait(State state) {
 }
 
 void Block::yield() {
+  if (ready_.empty() && launch_.grid != nullptr) {
+    std::this_thread::yield();  // it waits for another block, which may have no CPU
+  }
   ready_.push_back(running_);
   next();
 }

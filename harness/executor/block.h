@@ -7,8 +7,11 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +31,8 @@ struct KernelCall {
   apo_cpu::Triple grid = {1, 1, 1};
   apo_cpu::Triple block = {1, 1, 1};
   std::size_t shared_bytes = 0;  // dynamic
-  bool loads_seen = true;        // plain loads and stores are reported, so that initialisation and races can be judged
+  bool cooperative = false;
+  bool loads_seen = true;  // plain loads and stores are reported, so that initialisation and races can be judged
 };
 
 // The address of a store that a CPU may have under way, the block that it runs, and whether it waits for the store of
@@ -39,18 +43,40 @@ struct alignas(64) Storing {
   std::atomic<bool> waiting{false};
 };
 
+// The blocks of a cooperative launch, which run at once, each on a thread of its own.
+class Grid {
+ public:
+  // `between` is called by the last block that comes to a barrier, while the others wait there.
+  Grid(std::uint64_t blocks, std::function<void()> between) : blocks_(blocks), between_(std::move(between)) {}
+  // Waits for all blocks. Returns false where one has ended.
+  bool meet();
+  // A block has ended; returns whether it is the first one that failed: the others may have waited for it.
+  bool leave(bool failed);
+
+ private:
+  std::uint64_t blocks_;
+  std::function<void()> between_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t waiting_ = 0;
+  std::uint64_t rounds_ = 0;
+  bool has_left_ = false;
+  bool has_failed_ = false;
+};
+
 // What the blocks of a launch share: the addresses of the object's own code and variables, and what each CPU stores.
 struct LaunchPlace {
   Stretch object;
   Stretch constants;  // the object's variables of constant memory
   std::vector<Storing> storing;
+  Grid* grid = nullptr;  // of a cooperative launch
 };
 
-// The stacks of emulated threads: aligned to their size, each with a guard page.
+// The stacks of emulated threads: aligned to their size, each with a guard page unless there are too many.
 class Stacks {
  public:
   // Throws std::bad_alloc.
-  explicit Stacks(unsigned count);
+  Stacks(unsigned count, bool with_guards);
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
   ~Stacks();
@@ -108,6 +134,7 @@ class Block {
   };
 
   void start(std::uint64_t place);
+  void enter_launch();
   void body();
   void leave();
   void next();
@@ -145,6 +172,7 @@ class Block {
   bool await_store(BlockNumber block, std::uintptr_t address, std::size_t bytes) const;
   void access(std::uintptr_t address, std::size_t bytes, apo_cpu::Access kind, bool aligned, const void* code);
   void barrier(apo_cpu::Barrier& barrier);
+  void meet_grid(const apo_cpu::Barrier& barrier);
   void release(std::vector<unsigned>& members, bool all);
   void resume(unsigned number);
   void collective(apo_cpu::Collective& collective);
@@ -173,6 +201,7 @@ class Block {
   std::array<std::vector<unsigned>, 16> barriers_;  // who waits at each
   std::vector<unsigned> live_lanes_;                // of each warp, a bit each
   std::vector<unsigned> in_warp_;                   // those that wait in an operation of their warp
+  std::uint64_t number_ = 0;                        // in its launch
   unsigned running_ = 0;
   unsigned live_ = 0;
   std::uint64_t random_ = 0;

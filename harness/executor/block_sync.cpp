@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <utility>
 
 #include "harness/executor/block.h"
 
@@ -89,8 +90,43 @@ void Block::barrier(Barrier& barrier) {
   for (const unsigned member : waiting) {
     fibers_[member].barrier->result = outcome(barrier.vote, votes, static_cast<int>(expected));
   }
+  if (barrier.is_of_grid) {
+    meet_grid(barrier);
+  }
   release(waiting, barrier.threads == 0 || expected == all);
   yield();
+}
+
+void Block::meet_grid(const Barrier& barrier) {
+  if (launch_.grid == nullptr) {
+    give_up("deadlock", fmt::format("it waits at {}, and the launch is not cooperative", barrier.name),
+            name_of(barrier.line));
+  }
+  if (!launch_.grid->meet()) {
+    give_up("barrier divergence", fmt::format("it waits at {}, and a block has ended without it", barrier.name),
+            name_of(barrier.line));
+  }
+  enter_launch();
+}
+
+bool Grid::meet() {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t round = rounds_;
+  if (!has_left_ && ++waiting_ == blocks_) {
+    between_();
+    waiting_ = 0;
+    ++rounds_;
+    changed_.notify_all();
+  }
+  changed_.wait(lock, [&] { return rounds_ != round || has_left_; });
+  return rounds_ != round;
+}
+
+bool Grid::leave(bool failed) {
+  const std::lock_guard lock(mutex_);
+  has_left_ = true;
+  changed_.notify_all();
+  return failed && !std::exchange(has_failed_, true);
 }
 
 // All of them go on; the running one among them is not put into the queue.

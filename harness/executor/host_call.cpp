@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace apo::executor {
@@ -12,6 +13,14 @@ namespace {
 constexpr int kInvalidValue = 1;
 constexpr int kMemoryAllocation = 2;
 constexpr int kInvalidConfiguration = 9;
+constexpr int kCooperativeLaunchTooLarge = 720;
+
+// Whether all blocks run at once: 132 SMs have 2048 threads each, and 32 blocks.
+bool fits_at_once(const apo_cpu::HostLaunch& asked) {
+  const std::uint64_t threads = asked.block.x * asked.block.y * asked.block.z;
+  const std::uint64_t blocks = std::uint64_t{asked.grid.x} * asked.grid.y * asked.grid.z;
+  return blocks <= 132 * std::min<std::uint64_t>(32, 2048 / threads);
+}
 
 // CUDA C++ Programming Guide, "Technical Specifications"
 bool is_possible(const apo_cpu::HostLaunch& asked) {
@@ -45,11 +54,12 @@ void HostCall::stop(Finding finding) {
 
 int HostCall::launch(const apo_cpu::HostLaunch& asked) {
   const std::lock_guard lock(launching_);
-  if (!is_possible(asked)) {
+  const bool is_too_large = is_possible(asked) && asked.cooperative && !fits_at_once(asked);
+  if (is_too_large || !is_possible(asked)) {
     const auto text = [](const apo_cpu::Triple& size) { return fmt::format("({},{},{})", size.x, size.y, size.z); };
     impossible_ = fmt::format("no GPU takes the launch of {}: grid {}, block {}, {} bytes of shared memory",
                               asked.kernel, text(asked.grid), text(asked.block), asked.shared_bytes);
-    return kInvalidConfiguration;
+    return is_too_large ? kCooperativeLaunchTooLarge : kInvalidConfiguration;
   }
   auto finding = launch_(asked);
   if (finding) {

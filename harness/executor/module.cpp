@@ -2,6 +2,7 @@
 #include "harness/executor/module.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <link.h>
 
 #include <algorithm>
@@ -132,7 +133,8 @@ std::optional<Finding> Module::call_host(const void* call, GlobalMemory& memory,
                    .arguments = asked.arguments,
                    .grid = asked.grid,
                    .block = asked.block,
-                   .shared_bytes = asked.shared_bytes},
+                   .shared_bytes = asked.shared_bytes,
+                   .cooperative = asked.cooperative},
                   memory, {.seed = schedule.seed + launches++, .cpus = schedule.cpus});
   });
   try {
@@ -161,22 +163,36 @@ std::optional<Finding> Module::launch(KernelCall call, GlobalMemory& memory, con
   call.loads_seen = *find<const bool*>("apo_cpu_loads_seen");
   const Place place = place_of(library_);
   const std::uint64_t blocks = std::uint64_t{call.grid.x} * call.grid.y * call.grid.z;
+  const std::uint64_t threads = blocks * call.block.x * call.block.y * call.block.z;
+  if (call.cooperative && threads > apo_cpu::kMostTogether) {
+    return Finding{.kind = "not checkable",
+                   .sentence = fmt::format("not checkable on the CPU: the cooperative launch of {}, with more than {} "
+                                           "threads",
+                                           call.kernel, apo_cpu::kMostTogether),
+                   .is_mistake = false};
+  }
+  const std::uint64_t cpus = call.cooperative ? blocks : static_cast<std::uint64_t>(schedule.cpus);
   Queue queue(blocks);
-  memory.begin_launch(blocks, place.variables, uses_heap());
+  const auto begin = [&] { memory.begin_launch(blocks, place.variables, uses_heap()); };
+  Grid grid(blocks, begin);
+  begin();
   LaunchPlace shared{.object = place.object,
                      .constants = {.begin = find<std::uintptr_t>("apo_cpu_constants_begin"),
                                    .end = find<std::uintptr_t>("apo_cpu_constants_end")},
-                     .storing = std::vector<Storing>(static_cast<std::size_t>(schedule.cpus))};
+                     .storing = std::vector<Storing>(cpus),
+                     .grid = call.cooperative ? &grid : nullptr};
   const auto work = [&](std::size_t cpu) {
     Block block(call, shared_place(call.shared_bytes), shared, cpu, memory);
     for (std::uint64_t i = 0; queue.take(i);) {
-      if (auto finding = block.run(i, mixed(schedule.seed, i))) {
+      auto finding = block.run(i, mixed(schedule.seed, i));
+      const bool is_first = !call.cooperative || grid.leave(finding.has_value());
+      if (finding && is_first) {
         queue.report(i, std::move(*finding));
       }
     }
   };
   std::vector<std::jthread> others;
-  for (int i = 1; i < schedule.cpus && static_cast<std::uint64_t>(i) < blocks; ++i) {
+  for (std::uint64_t i = 1; i < std::min(cpus, blocks); ++i) {
     others.emplace_back(work, static_cast<std::size_t>(i));
   }
   work(0);

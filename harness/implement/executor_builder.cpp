@@ -204,9 +204,6 @@ void classify(Build& build) {
 
 std::string check_launches(const Build& build) {
   for (const KernelLaunch& launch : build.plan.launches) {
-    if (launch.cooperative) {
-      return kNotCheckable + std::string("the cooperative launch of ") + launch.kernel;
-    }
     if (launch.cluster != std::array<std::int64_t, 3>{1, 1, 1}) {
       return kNotCheckable + std::string("the clusters of ") + launch.kernel;
     }

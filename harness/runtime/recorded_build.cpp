@@ -38,6 +38,17 @@ std::unique_ptr<Worker> process_for_calls(const Runtime& runtime) {
   return std::make_unique<Worker>(options);
 }
 
+// Large tensors are zeros: the host has one element of each, and the GPU repeats it. Filling and copying whole ones
+// beyond 2^31 elements takes seconds.
+void share_one_element(SharedTensorsSpec& spec) {
+  for (BufferSpec& buffer : spec.buffers) {
+    if (buffer.role != BufferRole::scratch && buffer.bytes > 0) {
+      buffer.repeats.count = buffer.bytes / buffer.element_bytes;
+      buffer.bytes = buffer.element_bytes;
+    }
+  }
+}
+
 Result<RecordedCall> record_in(Worker& worker, const SharedTensors& tensors) {
   const auto attached = worker.attach(tensors);
   return attached ? worker.record(0, kPatience) : attached.failure();
@@ -48,8 +59,12 @@ Result<RecordedCall> record(const Runtime& runtime, const Configuration& configu
   const Family& family = *runtime.family;
   const std::uint64_t seed = secret_seed();
   const bool is_drawn = tensor_bytes(family, axes) <= kMostDrawn;
-  SharedTensors tensors(shared_tensors_spec(family, axes, is_drawn ? kRecordedSets : 1,
-                                            runtime.scratch(configuration, axes), {}, seed, runtime.worker.target));
+  SharedTensorsSpec spec = shared_tensors_spec(family, axes, is_drawn ? kRecordedSets : 1,
+                                               runtime.scratch(configuration, axes), {}, seed, runtime.worker.target);
+  if (!is_drawn) {
+    share_one_element(spec);
+  }
+  SharedTensors tensors(spec);
   std::vector<InputSet> sets;
   sets.reserve(kRecordedSets);
   for (int set = 0; is_drawn && set < kRecordedSets; ++set) {
@@ -57,7 +72,6 @@ Result<RecordedCall> record(const Runtime& runtime, const Configuration& configu
                                family.regimes.front(), runtime.threads));
     share_inputs(tensors, set, family, sets.back(), runtime.threads);
   }
-  tensors.poison_outputs();
   // One that has called it for other sizes, since a start takes longer than a call. Where that one fails, a new one
   // tells whether what it did before is to blame.
   std::unique_ptr<Worker> worker = runtime.worker_pool->take_called(library.object_path);

@@ -42,7 +42,8 @@ RecordedFamily scale() {
 TEST(KernelSignatures, AreReadFromSymbolsAndDeclarations) {
   for (const char* const text :
        {kScale, "scale(const float* p0, float* p1, int p2)", "scale(float const*, float *__restrict__, int)",
-        "extern \"C\" __global__ void scale(const float* __restrict__ p0, float* p1, int p2)"}) {
+        "extern \"C\" __global__ void scale(const float* __restrict__ p0, float* p1, int p2)",
+        "scale(const float* p0,\n      float* p1, int p2)"}) {
     const KernelSignature signature = kernel_signature(text);
     EXPECT_EQ(signature.name, "scale") << text;
     EXPECT_EQ(signature.parameters,

@@ -196,16 +196,17 @@ TEST_F(Recordings, OfAnotherModelOfGpuAreRefused) {
 }
 
 TEST_F(Recordings, WorkOnAnotherStreamIsInTheTimeBesideADeviceVariant) {
-  const Build build = recorded("on_its_own_stream",
-                               "static cudaStream_t own = nullptr;\nstatic cudaEvent_t before;\n"
-                               "__global__ void spin(const float* x, float* y, long long n, long long cycles) {\n"
-                               "  for (const long long start = clock64(); clock64() - start < cycles;) {}\n"
-                               "  for (long long i = threadIdx.x; i < n; i += 256) y[i] = x[i];\n}\n",
-                               "  if (own == nullptr) {\n"
-                               "    cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);\n    cudaEventCreate(&before);\n  }\n"
-                               "  cudaEventRecord(before, stream);\n  cudaStreamWaitEvent(own, before, 0);\n"
-                               "  spin<<<1, 256, 0, own>>>(a.x, a.y, a.n, 10'000'000);\n"
-                               "  cudaEventRecord(before, own);\n  cudaStreamWaitEvent(stream, before, 0);\n  return 0;\n");
+  const Build build =
+      recorded("on_its_own_stream",
+               "static cudaStream_t own = nullptr;\nstatic cudaEvent_t before;\n"
+               "__global__ void spin(const float* x, float* y, long long n, long long cycles) {\n"
+               "  for (const long long start = clock64(); clock64() - start < cycles;) {}\n"
+               "  for (long long i = threadIdx.x; i < n; i += 256) y[i] = x[i];\n}\n",
+               "  if (own == nullptr) {\n"
+               "    cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);\n    cudaEventCreate(&before);\n  }\n"
+               "  cudaEventRecord(before, stream);\n  cudaStreamWaitEvent(own, before, 0);\n"
+               "  spin<<<1, 256, 0, own>>>(a.x, a.y, a.n, 10'000'000);\n"
+               "  cudaEventRecord(before, own);\n  cudaStreamWaitEvent(stream, before, 0);\n  return 0;\n");
   ASSERT_EQ(build.outcome, Outcome::valid) << build.evidence;
   Worker worker(testing::cuda_worker());
   SharedTensors tensors = shared_tensors();

@@ -88,7 +88,7 @@ TEST(ExecutorHeaders, GiveKernelsWhatTheyHaveOnAGpu) {
 
 TEST(ExecutorHeaders, WhatHasNoEquivalentIsNotCheckedAndNeverValid) {
   const std::string groups = "#include <cooperative_groups.h>\n";
-  for (const std::string& code : {groups + kernel("cooperative_groups::this_grid().sync();"),
+  for (const std::string& code : {groups + kernel("cooperative_groups::this_cluster().sync();"),
                                   groups + kernel("cooperative_groups::coalesced_threads().sync();"),
                                   kernel("asm volatile(\"wgmma.fence.sync.aligned;\");")}) {
     const CheckResult result = check(code);

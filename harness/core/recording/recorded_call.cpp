@@ -29,7 +29,7 @@ void visit_fields(Memory& memory, const Visitor& visit) {
   visit("bytes", memory.bytes);
   visit("is_scratch", memory.is_scratch);
 }
-APO_FIELDS(RecordedCall, operations, modules, memory, device, unsearched, unsettled, streams)
+APO_FIELDS(RecordedCall, operations, modules, memory, device, unsearched, unsettled)
 template <RecordOf<ProgramCall> Call, class Visitor>
 void visit_fields(Call& call, const Visitor& visit) {
   visit("program", call.program);
@@ -131,15 +131,11 @@ bool take_bytes(RecordedCall& call, const std::vector<std::int64_t>& sizes, std:
 
 bool is_sound(const RecordedCall& call) {
   std::int64_t left = kMostRecordedMemory;
-  return !call.operations.empty() && call.streams > 0 &&
-         std::ranges::all_of(
-             call.memory,
-             [&](const RecordedMemory& one) {
-               const bool is_room = one.bytes > 0 && one.bytes <= left;
-               left -= is_room ? one.bytes : 0;
-               return is_room && (one.contents.empty() || (std::ssize(one.contents) == one.bytes && !one.is_scratch));
-             }) &&
-         std::ranges::all_of(call.operations, [&](const RecordedOperation& one) { return is_sound(one, call); });
+  return !call.operations.empty() && std::ranges::all_of(call.memory, [&](const RecordedMemory& one) {
+    const bool is_room = one.bytes > 0 && one.bytes <= left;
+    left -= is_room ? one.bytes : 0;
+    return is_room && (one.contents.empty() || (std::ssize(one.contents) == one.bytes && !one.is_scratch));
+  }) && std::ranges::all_of(call.operations, [&](const RecordedOperation& one) { return is_sound(one, call); });
 }
 
 // nullopt where the first line of the text is none of json_text(); removes it.

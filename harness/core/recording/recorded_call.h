@@ -109,7 +109,6 @@ struct RecordedCall {
   std::string device;           // the model of the GPU, "NVIDIA H200"
   std::int64_t unsearched = 0;  // bytes of memory in which no addresses were looked for: of more than 1 GiB
   std::int64_t unsettled = 0;   // bytes of parameters that differ from call to call
-  int streams = 1;              // that it used; a replay takes one, in the order in which they were given their work
   bool operator==(const RecordedCall&) const = default;
 };
 

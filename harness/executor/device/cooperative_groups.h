@@ -1,5 +1,5 @@
-// harness/executor/device/cooperative_groups.h - the groups of threads within a block: the block, its tiles, and the
-// threads of a warp. Grids and clusters have no equivalent here.
+// harness/executor/device/cooperative_groups.h - groups of threads: the grid of a cooperative launch, the block, its
+// tiles, and the threads of a warp. Clusters have no equivalent here.
 #pragma once
 
 #define APO_CPU_LINE apo_cpu::Line apo_cpu_line = {__builtin_FILE(), __builtin_LINE()}
@@ -19,6 +19,28 @@ class thread_block {
 };
 
 inline thread_block this_thread_block() {
+  return {};
+}
+
+class grid_group {
+ public:
+  static void sync(APO_CPU_LINE) {
+    apo_cpu::barrier("grid_group::sync", apo_cpu_line, 0, 0, apo_cpu::Vote::none, 0, true);
+  }
+  static constexpr bool is_valid() { return true; }  // where it is not, sync() is the mistake
+  static dim3 group_dim() { return dim_blocks(); }
+  static dim3 dim_blocks() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+  static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+  static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
+  static unsigned long long block_rank() {
+    return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  }
+  static unsigned long long thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+  static unsigned long long num_threads() { return num_blocks() * thread_block::size(); }
+  static unsigned long long size() { return num_threads(); }
+};
+
+inline grid_group this_grid() {
   return {};
 }
 

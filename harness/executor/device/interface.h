@@ -8,8 +8,9 @@ using Size = decltype(sizeof 0);
 using Address = unsigned long long;
 static_assert(sizeof(Address) == sizeof(void*), "64-bit machines only");
 
-inline constexpr unsigned kInterface = 4;  // raised with every change in this file
+inline constexpr unsigned kInterface = 5;  // raised with every change in this file
 inline constexpr unsigned kWarp = 32;
+inline constexpr unsigned kMostTogether = 1 << 16;  // threads of a cooperative launch
 // The stack of one emulated thread. A power of two to which stacks are aligned: an address with the upper bits of the
 // stack pointer is local memory of the thread, and the stack pointer alone leads to its Thread.
 inline constexpr Address kStackBytes = Address{128} << 10;
@@ -59,7 +60,8 @@ struct Collective {
 
 enum class Vote : unsigned char { none, count, every, any };
 
-// A barrier of the whole block (`threads` is 0) or one that `threads` threads meet at.
+// A barrier of the whole block (`threads` is 0) or one that `threads` threads meet at; of the whole grid, where all
+// threads of its blocks do.
 struct Barrier {
   const char* name;
   Line line;
@@ -68,6 +70,7 @@ struct Barrier {
   Vote vote;
   int predicate;
   int result;
+  bool is_of_grid;
 };
 
 // A launch by the host code of a library variant.
@@ -77,6 +80,7 @@ struct HostLaunch {
   const void* arguments;
   Triple grid, block;
   Size shared_bytes;  // dynamic
+  bool cooperative;
 };
 
 // The program's side. A call that finds a mistake does not return.

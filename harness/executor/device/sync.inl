@@ -6,8 +6,8 @@
 namespace apo_cpu {
 
 inline int barrier(const char* name, Line line, unsigned id, unsigned threads, Vote vote = Vote::none,
-                   int predicate = 0) {
-  Barrier barrier{name, line, id, threads, vote, predicate, 0};
+                   int predicate = 0, bool is_of_grid = false) {
+  Barrier barrier{name, line, id, threads, vote, predicate, 0, is_of_grid};
   call_barrier(&barrier);
   return barrier.result;
 }

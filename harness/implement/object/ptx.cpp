@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <regex>
 #include <utility>
 #include <vector>
 
@@ -125,6 +126,8 @@ class Scanner {
         const std::string_view word = take_word();
         if (word == "asm" || word == "__asm__") {
           result += statement(begin);
+        } else if (word == "cudaLaunchKernel" || word == "cudaLaunchCooperativeKernel") {
+          result += by_name(word);
         } else {
           result += renamed(word);
           last_word_ = word;
@@ -188,6 +191,24 @@ class Scanner {
     }
     at_ = std::min(at_ + 3, source_.size());
     result += ")";
+  }
+
+  // Of a launch by a function, whose kernel is an address: its name in the place of "(void*)kernel". The kernel's
+  // parameters have types then, so that values are found at the addresses of the arguments.
+  std::string by_name(std::string_view function) {
+    static const std::regex kKernel(
+        R"(\s*\(\s*(?:(?:reinterpret_cast\s*<\s*)?\(?\s*(?:const\s+)?void\s*(?:const\s*)?\*\s*(?:\)|>\s*\())?)"
+        R"(\s*&?\s*([A-Za-z_:][\w:]*(?:<[^()]*?>)?)\s*\)?\s*,)");
+    std::match_results<std::string_view::const_iterator> found;
+    if (!std::regex_search(source_.begin() + static_cast<std::ptrdiff_t>(at_), source_.end(), found, kKernel,
+                           std::regex_constants::match_continuous)) {
+      return std::string(function);
+    }
+    at_ += static_cast<std::size_t>(found.length());
+    ++parentheses_;
+    const std::string kernel = found[1];
+    return "::apo_cpu::launch_by_name(\"" + kernel + "\", " + kernel +
+           (function == "cudaLaunchKernel" ? ", false," : ", true,");
   }
 
   char peek(std::size_t ahead = 0) const { return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0'; }

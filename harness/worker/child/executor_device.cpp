@@ -149,7 +149,8 @@ std::optional<Failure> ExecutorDevice::call(int slot, int set, bool keep_state) 
                                       .arguments = words.data(),
                                       .grid = triple(launch.grid),
                                       .block = triple(launch.block),
-                                      .shared_bytes = static_cast<std::size_t>(launch.shared_bytes)};
+                                      .shared_bytes = static_cast<std::size_t>(launch.shared_bytes),
+                                      .cooperative = launch.cooperative};
     const auto finding =
         loaded.module->launch(kernel, memory, {.seed = derive_seed(seed, "launch", i), .cpus = threads_});
     if (finding) {

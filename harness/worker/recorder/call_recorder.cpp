@@ -34,7 +34,6 @@ void begin_call(State& self, const std::vector<CudaRange>& tensors) {
   self.call = {};
   self.memory.clear();
   self.modules.clear();
-  self.streams.clear();
   self.is_ordered = false;
   self.order.begin();
   self.marks.clear();
@@ -172,7 +171,6 @@ Result<RecordedCall> CallRecorder::end(const std::vector<ReturnedMemory>& result
   if (!self.refusal.empty()) {
     return Failure{.outcome = Outcome::refused, .evidence = std::string(kNotRecorded) + self.refusal};
   }
-  self.call.streams = static_cast<int>(self.streams.size());
   return std::exchange(self.call, {});
 }
 

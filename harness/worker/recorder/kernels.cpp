@@ -187,7 +187,6 @@ void note_queue(State& self, cuda::Stream stream) {
       capturing != 0) {
     refuse("it is captured into a CUDA graph: record the call where the program makes no graph of it");
   }
-  self.streams.insert(stream);
   if (self.is_ordered) {
     self.order.works(ordered(self, stream));
   }

@@ -105,7 +105,6 @@ void end_program_call(State& self) {
     self.refused(refused.why);
   }
   found.refusal = self.refusal;
-  self.call.streams = static_cast<int>(self.streams.size());
   found.call = found.refusal.empty() ? std::exchange(self.call, {}) : RecordedCall();
   std::exchange(self.done, {})(found);
 }

@@ -47,8 +47,7 @@ struct State {
   std::vector<cuda::Pointer> memory;    // addresses of call.memory
   std::set<cuda::Pointer> fresh;        // memory that was allocated since the call began, or free then
   std::map<cuda::Module, int> modules;  // numbers in call.modules
-  std::set<cuda::Stream> streams;
-  bool is_ordered = false;  // whether the call has a caller, on whose stream its inputs and outputs are
+  bool is_ordered = false;              // whether the call has a caller, on whose stream its inputs and outputs are
   cuda::Stream caller = nullptr;
   StreamOrder order;
   cuda::Device device = 0;         // that the first operation worked on

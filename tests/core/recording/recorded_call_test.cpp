@@ -28,7 +28,6 @@ RecordedCall example() {
   call.operations = {{.kernel = kernel},
                      {.bytes = 16, .to = {.argument = 1}, .from = RecordedPlace{.memory = 1}},
                      {.bytes = 16, .to = {.memory = 0}, .value = 0xABCD, .width = 2}};
-  call.streams = 2;
   call.device = "NVIDIA H200";
   return call;
 }
@@ -127,7 +126,6 @@ TEST(RecordedCalls, WithNumbersThatNoCallHasAreNone) {
       [](RecordedCall& call, RecordedKernel&) { call.memory[1].bytes = kMostRecordedMemory; },
       [](RecordedCall& call, RecordedKernel&) { call.memory[1].bytes = kMost; },
       [](RecordedCall& call, RecordedKernel&) { call.memory[0].bytes = 33; },
-      [](RecordedCall& call, RecordedKernel&) { call.streams = 0; },
       [](RecordedCall&, RecordedKernel& kernel) { kernel.places[0].argument = -1; },
       [](RecordedCall&, RecordedKernel& kernel) { kernel.places[0].offset = -8; },
       [](RecordedCall&, RecordedKernel& kernel) { kernel.places[0].parameter = std::numeric_limits<int>::max(); },

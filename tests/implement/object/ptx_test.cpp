@@ -47,6 +47,18 @@ TEST(Launch, BecomesACallThatTakesTheArguments) {
   EXPECT_NE(for_host_compiler("k<<<1").find("apo_cpu::launch"), std::string::npos);
 }
 
+TEST(Launch, ByAFunctionNamesTheKernel) {
+  constexpr const char* kNamed = "::apo_cpu::launch_by_name(\"a::k<2, 4>\", a::k<2, 4>, true, g, b, args)";
+  for (const std::string kernel :
+       {"a::k<2, 4>", "(void*)a::k<2, 4>", "(const void *) &a::k<2, 4>", "(void const*)a::k<2, 4>",
+        "reinterpret_cast<const void*>(a::k<2, 4>)", "reinterpret_cast< void * >(&a::k<2, 4>)"}) {
+    EXPECT_EQ(for_host_compiler("cudaLaunchCooperativeKernel(" + kernel + ", g, b, args)"), kNamed) << kernel;
+  }
+  EXPECT_EQ(for_host_compiler("cudaLaunchKernel(k, 1, 2, args)"),
+            "::apo_cpu::launch_by_name(\"k\", k, false, 1, 2, args)");
+  EXPECT_EQ(for_host_compiler("cudaLaunchKernel(table[0], 1)"), "cudaLaunchKernel(table[0], 1)");
+}
+
 TEST(Launch, SizesOfHostCodeAreNotThoseOfAKernel) {
   EXPECT_EQ(for_host_compiler("void f() { dim3 gridDim(n / blockDim.x), blockDim(2); g(gridDim, blockDim, NULL); }\n"
                               "__global__ void k() { dim3 own(gridDim.x, blockDim.x); }"),

@@ -224,6 +224,24 @@ TEST_F(Recorder, AModuleIsKnownByTheImagesThatItsLoadTellsOf) {
   EXPECT_TRUE(images_of(early).empty()) << "another module may get its handle";
 }
 
+TEST_F(Recorder, AKernelThatNoModuleNamesIsRefused) {
+  driver_.parameter_info = [](cuda::Function, std::size_t, std::size_t*, std::size_t*) { return cuda::kInvalidValue; };
+  driver_.get_function_attribute = [](int* value, int, cuda::Function) { return *value = 0; };
+  driver_.function_module = [](cuda::Module* module, cuda::Function) {
+    *module = reinterpret_cast<cuda::Module>(0x30);
+    return cuda::kSuccess;
+  };
+  const std::string stripped(64, '\x7f');  // an image without a symbol
+  const cupti::ModuleData data{.id = 0, .bytes = stripped.size(), .cubin = stripped.data()};
+  note_module(state(), &data);
+  try {
+    note_launch(state(), {.grid = {1, 1, 1}, .block = {32, 1, 1}}, nullptr, nullptr, nullptr, "softmax");
+    ADD_FAILURE() << "it was recorded";
+  } catch (const Unrecordable& refused) {
+    EXPECT_EQ(refused.why, "no module that the driver told of has its code");
+  }
+}
+
 TEST_F(Recorder, TheFirstReasonStays) {
   state().refused("it copies");
   state().refused("the mark names nothing");

@@ -2,10 +2,11 @@
 // apo:target     cuda sm_80
 // apo:technique  zoo
 // apo:idea       Launches on a stream of its own and does not wait: the work runs beside what is not timed.
-// zoo: how compare cold n1m
-// zoo: against copy/library_slow
-// zoo: expect not_accepted
+// zoo: how verify
+// zoo: expect refused
+// zoo: guard build
 // zoo: exploit 8
+// zoo: evidence cannot be recorded, does not wait for the caller's
 // zoo: needs nvcc
 #include "slow_library.cuh"
 

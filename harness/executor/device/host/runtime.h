@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <type_traits>
 #include <utility>
 
 enum cudaError_t {
@@ -15,6 +16,7 @@ enum cudaError_t {
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidConfiguration = 9,
+  cudaErrorCooperativeLaunchTooLarge = 720,
   cudaErrorNotSupported = 801
 };
 enum cudaMemcpyKind {
@@ -29,7 +31,8 @@ enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFun
 enum cudaDeviceAttr {
   cudaDevAttrMaxThreadsPerBlock = 1,
   cudaDevAttrMaxSharedMemoryPerBlock = 8,
-  cudaDevAttrMultiProcessorCount = 16
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrCooperativeLaunch = 95
 };
 using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CUevent_st*;
@@ -40,7 +43,7 @@ struct cudaDeviceProp {  // of the H200 that launch expressions see
   size_t sharedMemPerMultiprocessor = 233472;
   int major = 9, minor = 0, multiProcessorCount = 132, warpSize = 32, l2CacheSize = 62914560;
   int maxThreadsPerBlock = 1024, maxThreadsPerMultiProcessor = 2048, maxBlocksPerMultiProcessor = 32;
-  int regsPerBlock = 65536, regsPerMultiprocessor = 65536;
+  int regsPerBlock = 65536, regsPerMultiprocessor = 65536, cooperativeLaunch = 1;
 };
 
 namespace apo_cpu {
@@ -56,13 +59,26 @@ inline cudaError_t noted(int error) {
 // `kernel<<<grid, block, shared>>>` becomes such a call of a function that calls the kernel. The result takes the
 // kernel's arguments, of which each thread gets copies.
 template <class Kernel>
-auto launch(const char* name, Kernel kernel, dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr) {
+auto launch(const char* name, Kernel kernel, dim3 grid, dim3 block, size_t shared = 0, cudaStream_t = nullptr,
+            bool cooperative = false) {
   return [=](auto... arguments) APO_CPU_UNSEEN_LAMBDA {
     const auto thread = [=]() APO_CPU_UNSEEN_LAMBDA { kernel(arguments...); };
     const auto run = [](const void* one) APO_CPU_UNSEEN_LAMBDA { (*static_cast<decltype(thread)*>(one))(); };
-    const HostLaunch launch{name, run, &thread, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared};
-    noted(call_launch(&launch));
+    const HostLaunch launch{name,   run,        &thread, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
+                            shared, cooperative};
+    return noted(call_launch(&launch));
   };
+}
+
+// A launch by a function, which gets the addresses of the kernel's arguments.
+template <class... Parameters>
+cudaError_t launch_by_name(const char* name, void (*kernel)(Parameters...), bool cooperative, dim3 grid, dim3 block,
+                           void** arguments, size_t shared = 0, cudaStream_t stream = nullptr) {
+  const auto call = launch(name, kernel, grid, block, shared, stream, cooperative);
+  return [&]<size_t... kAt>(std::index_sequence<kAt...>) APO_CPU_UNSEEN_LAMBDA {
+    return call(*static_cast<std::remove_cv_t<Parameters>*>(arguments[kAt])...);
+  }
+  (std::index_sequence_for<Parameters...>());
 }
 
 }  // namespace apo_cpu
@@ -149,13 +165,26 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   *value = attribute == cudaDevAttrMultiProcessorCount       ? 132
            : attribute == cudaDevAttrMaxSharedMemoryPerBlock ? 49152
+           : attribute == cudaDevAttrCooperativeLaunch       ? 1
                                                              : 1024;
   return cudaSuccess;
 }
-inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  *event = nullptr;
-  return cudaSuccess;
-}
+constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
+constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2,
+                   cudaEventWaitDefault = 0;
+#define APO_CPU_MAKES(NAME, HANDLE)                  \
+  template <class... Settings>                       \
+  cudaError_t NAME(HANDLE* handle, Settings...) {    \
+    static size_t made = 0;                          \
+    *handle = reinterpret_cast<HANDLE>(++made << 4); \
+    return cudaSuccess;                              \
+  }
+APO_CPU_MAKES(cudaStreamCreate, cudaStream_t)
+APO_CPU_MAKES(cudaStreamCreateWithFlags, cudaStream_t)
+APO_CPU_MAKES(cudaStreamCreateWithPriority, cudaStream_t)
+APO_CPU_MAKES(cudaEventCreate, cudaEvent_t)
+APO_CPU_MAKES(cudaEventCreateWithFlags, cudaEvent_t)
+#undef APO_CPU_MAKES
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
   *milliseconds = 1;
   return cudaSuccess;
@@ -177,7 +206,23 @@ APO_CPU_NOTHING_TO_DO(cudaDeviceSynchronize, )
 APO_CPU_NOTHING_TO_DO(cudaStreamSynchronize, cudaStream_t)
 APO_CPU_NOTHING_TO_DO(cudaEventSynchronize, cudaEvent_t)
 APO_CPU_NOTHING_TO_DO(cudaEventDestroy, cudaEvent_t)
+APO_CPU_NOTHING_TO_DO(cudaEventQuery, cudaEvent_t)
+APO_CPU_NOTHING_TO_DO(cudaStreamDestroy, cudaStream_t)
+APO_CPU_NOTHING_TO_DO(cudaStreamQuery, cudaStream_t)
 #undef APO_CPU_NOTHING_TO_DO
 inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = nullptr) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = *greatest = 0;
+  return cudaSuccess;
+}
+// One, so that the threads of a cooperative launch that fills the device can all be kept.
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int, size_t) {
+  *blocks = 1;
   return cudaSuccess;
 }
