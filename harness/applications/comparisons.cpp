@@ -68,8 +68,7 @@ RecordedSteps record(const RunOfA& run_a, const ProgramComparison& comparison, c
   if (run.outcome != Outcome::valid) {
     return {.missing = "its run under the recorder failed: " + run.evidence};
   }
-  ApplicationProfile profile{.source = "run",
-                             .command = join(comparison.application.command, " "),
+  ApplicationProfile profile{.command = join(comparison.application.command, " "),
                              .exit_code = 0,
                              .seconds = run.wall_s,
                              .device = machine.model};

@@ -732,11 +732,11 @@ GROUP BY m.key, m.model, s.rule_version, k.kind, k.random_layout, c.label, k.wor
 
 CREATE TABLE application_profile (
   id             INTEGER PRIMARY KEY,
-  machine        INTEGER REFERENCES machine,  -- NULL for an import
-  source         TEXT NOT NULL CHECK (source IN ('run', 'nsys', 'ncu')),
-  command        TEXT NOT NULL,               -- or the imported file
+  machine        INTEGER REFERENCES machine,
+  source         TEXT NOT NULL CHECK (source IN ('run', 'nsys', 'ncu')),  -- 'run'; the others were imports
+  command        TEXT NOT NULL,
   device         TEXT NOT NULL,               -- the GPU's name; '' when unknown
-  exit_code      INTEGER,                     -- NULL for an import, and when a signal ended the command
+  exit_code      INTEGER,                     -- NULL when a signal ended the command
   signal         INTEGER NOT NULL,
   seconds        REAL,
   processes      INTEGER NOT NULL,            -- that started CUDA
@@ -760,18 +760,6 @@ CREATE TABLE application_work (
   max_ns   INTEGER NOT NULL,
   bytes    INTEGER NOT NULL,
   share    REAL NOT NULL,     -- of total_ns of the profile
-  PRIMARY KEY (profile, position)
-) STRICT, WITHOUT ROWID;
-
--- A number of ncu's: the mean over the calls of a kernel.
-CREATE TABLE application_metric (
-  profile  INTEGER NOT NULL REFERENCES application_profile,
-  position INTEGER NOT NULL,
-  kernel   TEXT NOT NULL,
-  name     TEXT NOT NULL,
-  unit     TEXT NOT NULL,
-  value    REAL,
-  samples  INTEGER NOT NULL,
   PRIMARY KEY (profile, position)
 ) STRICT, WITHOUT ROWID;
 

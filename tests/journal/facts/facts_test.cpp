@@ -90,8 +90,7 @@ std::int64_t fill(Journal& journal) {
   ApplicationSummary summary{.total_ns = 5, .work = {{.work = {.name = "k", .calls = 1, .total_ns = 5}}}};
   summary.gaps[0].count = 1;
   summary.ranges = {{.name = "r", .path = "r", .calls = 1, .categories = {{.name = "other", .calls = 1}}}};
-  add_application(journal, {.source = "ncu", .command = "f.csv", .metrics = {{.kernel = "k", .samples = 1}}}, summary,
-                  "");
+  add_application(journal, {.command = "f"}, summary, "cpu-1");
   Selftest selftest{.machine = "cpu-1", .kernels = {{.configuration = experiment.candidate}}};
   selftest.id = begin_selftest(journal, selftest);
   add_selftest_comparison(journal, selftest.id, {.incumbent = experiment.candidate, .candidate = experiment.candidate});
