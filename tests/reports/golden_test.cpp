@@ -124,17 +124,9 @@ TEST(GoldenReport, RealisticCampaignInEveryFormat) {
 
 TEST(GoldenReport, CampaignWithSampledStalls) {
   const ReportModel model = build_model(fixture::sampled_campaign());
-  PlotPaths plots = kPlots;
-  plots["stalls"] = "plots/stalls.svg";
-  expect_approved("sampled/report.md", beside_the_realistic(render_markdown(model, plots)));
-  expect_approved("sampled/plots/stalls.svg", stalls_plot(model));
+  expect_approved("sampled/report.md", beside_the_realistic(render_markdown(model, kPlots)));
   const auto json = nlohmann::json::parse(render_json(model));
   EXPECT_NE(json.dump().find("__syncthreads"), std::string::npos);
-}
-
-TEST(GoldenReport, WithoutSampledStallsThereIsNoPlotOfThem) {
-  EXPECT_EQ(stalls_plot(build_model(fixture::realistic_campaign())), "");
-  EXPECT_EQ(stalls_plot(build_model(fixture::empty_campaign())), "");
 }
 
 TEST(GoldenReport, EmptyCampaign) {
