@@ -114,12 +114,11 @@ TEST(GoldenReport, RealisticCampaignInEveryFormat) {
   const ReportModel model = build_model(fixture::realistic_campaign());
   expect_approved("realistic/report.md", render_markdown(model, kPlots));
   expect_approved("realistic/report.json.txt", fixture::lines_by_path(render_json(model)));
-  std::string html = render_html(model);
+  const std::string html = render_html(model);  // its writer is approved in commands.html
   for (const NamedPlot& plot : draw_plots(model)) {
     expect_approved("realistic/plots/" + plot.name + ".svg", plot.svg);
-    html = replace_all(html, plot.svg, plot.name + ".svg\n");  // which has the same bytes
+    expect_contains(html, plot.svg);
   }
-  expect_approved("realistic/report.html", html);
 }
 
 TEST(GoldenReport, CampaignWithSampledStalls) {
@@ -135,10 +134,6 @@ TEST(GoldenReport, EmptyCampaign) {
 
 TEST(GoldenReport, OnlyFailures) {
   expect_approved("failures.md", render_markdown(build_model(fixture::failed_campaign()), kPlots));
-}
-
-TEST(GoldenReport, HostileText) {
-  expect_approved("hostile.md", render_markdown(build_model(fixture::hostile_campaign()), kPlots));
 }
 
 TEST(Report, CandidatesThatWereLeftOutAreCountedByReason) {
@@ -162,23 +157,6 @@ TEST(Report, ReproductionNamesTheWorkload) {
   EXPECT_NE(markdown.find("apo compare e88_backward/simple 'e88_backward/adaptive_threads[THREADS=2]'"
                           " --workload b2_t64_h4_n32 --cache cold"),
             std::string::npos);
-}
-
-TEST(ReportIndex, LinksEveryCampaignByDeviceAndWritesItsReport) {
-  const TemporaryFolder folder("apo-report");
-  CampaignRecords other = fixture::empty_campaign();
-  other.machine.model = "Another device";
-  const std::vector<IndexEntry> entries = {
-      {"a.db", "a/campaign-3/report.html", build_model(fixture::realistic_campaign())},
-      {"b.db", "b/campaign-1/report.html", build_model(other)}};
-  const std::string html = read_file(write_index(entries, Format::html, folder.path()));
-  EXPECT_NE(html.find("<strong>2 campaigns</strong> on 2 devices."), std::string::npos);
-  for (const IndexEntry& entry : entries) {
-    EXPECT_NE(html.find("<a href=\"" + entry.link + "\">"), std::string::npos);
-    EXPECT_EQ(read_file(folder.path() / entry.link), render_html(entry.model));
-  }
-  EXPECT_NE(render_index(entries, Format::markdown).find("## Another device"), std::string::npos);
-  EXPECT_THROW(write_index(entries, Format::json, folder.path()), UserError);
 }
 
 TEST(Report, SameRecordsGiveTheSameBytes) {
