@@ -838,7 +838,7 @@ CREATE TABLE comparison_commands (
 CREATE TABLE comparison_run (
   comparison INTEGER NOT NULL REFERENCES comparison,
   position   INTEGER NOT NULL,
-  view       TEXT NOT NULL CHECK (view IN ('fixed_steps', 'fixed_time')),
+  view       TEXT NOT NULL CHECK (view = 'fixed_steps'),
   pair       INTEGER NOT NULL,
   side       TEXT NOT NULL CHECK (side IN ('a', 'b')),
   seed       INTEGER NOT NULL,
@@ -881,27 +881,11 @@ CREATE TABLE comparison_verdict (
   finished_at        TEXT NOT NULL
 ) STRICT;
 
--- What the kernel lets expect of the application's step, by Amdahl's law.
-CREATE TABLE comparison_expectation (
-  comparison     INTEGER PRIMARY KEY REFERENCES comparison,
-  missing        TEXT NOT NULL,  -- why nothing can be expected; '': it can
-  profile        INTEGER REFERENCES application_profile,
-  share          REAL NOT NULL,
-  kernel         TEXT NOT NULL,
-  kernel_speedup REAL NOT NULL,
-  kernel_lower   REAL NOT NULL,
-  kernel_upper   REAL NOT NULL,
-  speedup        REAL NOT NULL,
-  lower          REAL NOT NULL,
-  upper          REAL NOT NULL,
-  agrees         INTEGER NOT NULL CHECK (agrees IN (0, 1))
-) STRICT;
-
 -- Numbers of A and B. The first is the speed that decides: of a suite the geometric mean, before one for each benchmark.
 CREATE TABLE comparison_figure (
   comparison INTEGER NOT NULL REFERENCES comparison,
   position   INTEGER NOT NULL,
-  view       TEXT NOT NULL CHECK (view IN ('rounds', 'fixed_steps', 'fixed_time')),
+  view       TEXT NOT NULL CHECK (view IN ('rounds', 'fixed_steps')),
   kind       TEXT NOT NULL CHECK (kind IN ('speed', 'start_up', 'quality')),
   metric     TEXT NOT NULL,
   unit       TEXT NOT NULL,
@@ -940,12 +924,10 @@ FROM comparisons c JOIN comparison_commands q ON q.comparison = c.id;
 
 CREATE VIEW application_comparisons AS
 SELECT c.id, campaign, a AS dispatch_a, b AS dispatch_b, outcome, failed, verdict, reason, c.speedup, c.lower, c.upper, s.count AS pairs,
-       c.value_a, c.value_b, s.value_a AS start_up_a_s, s.value_b AS start_up_b_s, quality, x.share AS kernel_share, x.kernel_speedup,
-       x.speedup AS expected, x.lower AS expected_lower, x.upper AS expected_upper, x.agrees, machine, machine_id, started_at, finished_at, state,
+       c.value_a, c.value_b, s.value_a AS start_up_a_s, s.value_b AS start_up_b_s, quality, machine, machine_id, started_at, finished_at, state,
        sentence
 FROM comparisons c
 LEFT JOIN comparison_figure s ON s.comparison = c.id AND s.view = 'fixed_steps' AND s.kind = 'start_up'
-LEFT JOIN comparison_expectation x ON x.comparison = c.id AND x.missing = ''
 WHERE c.kind = 'application';
 
 -- ---------------------------------------------------------------- calls of `apo mcp`

@@ -100,8 +100,7 @@ std::int64_t fill(Journal& journal) {
                                .application = an_application(),
                                .machine = "cpu-1",
                                .judgement = Judgement{.verdict = Verdict::reverted},
-                               .figures = {{.metric = "loss"}},
-                               .expectation = Expectation{.missing = "none"}};
+                               .figures = {{.metric = "loss"}}};
   comparison.id = begin_comparison(journal, comparison);
   add_comparison_run(journal, comparison.id, {.values = {{"step", 1}, {"loss", 1}}});
   finish_comparison(journal, comparison);
