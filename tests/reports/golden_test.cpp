@@ -123,10 +123,6 @@ TEST(GoldenReport, EmptyCampaign) {
   expect_approved("empty.md", render_markdown(build_model(fixture::empty_campaign()), kPlots));
 }
 
-TEST(GoldenReport, OnlyFailures) {
-  expect_approved("failures.md", render_markdown(build_model(fixture::failed_campaign()), kPlots));
-}
-
 TEST(Report, CandidatesThatWereLeftOutAreCountedByReason) {
   CampaignRecords records = fixture::empty_campaign();
   records.iterations = {{.id = 1, .index = 1}, {.id = 2, .index = 2}};
