@@ -20,8 +20,8 @@ std::string ceiling_text(double ceiling) {
 }
 
 void write_head(const Application& application, Writer& writer) {
-  Line line = {code(application.command), ", profiled " + application.at + ": " + time_text(application.total_ns) +
-                                              " of work on the GPU"};
+  Line line = {code(application.command),
+               ", profiled " + application.at + ": " + time_text(application.total_ns) + " of work on the GPU"};
   if (application.span_ns > 0) {
     line.push_back(", busy for " + percent_text(application.busy_ns / application.span_ns) + " of " +
                    time_text(application.span_ns));

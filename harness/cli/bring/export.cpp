@@ -151,8 +151,7 @@ Action define_export(CLI::App& app, Globals& globals) {
   app.add_flag("--torch", options->torch,
                "write the dispatch table, its sources, and for each family an op of PyTorch that calls what the table "
                "chose, with a test");
-  app.add_option("family", options->request.family,
-                 "kernel family of the table or op (default: all in the journal)");
+  app.add_option("family", options->request.family, "kernel family of the table or op (default: all in the journal)");
   auto* device =
       app.add_option("--device", options->request.device, "id or model of the device (default: all in the journal)");
   app.add_option("--output", options->output, "write to this folder");

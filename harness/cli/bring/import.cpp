@@ -149,8 +149,9 @@ int import_words(ImportOptions& options, const Globals& globals) {
     }
     options.request.kernelbench = words[1];
   } else if (words.front() != "definition") {
-    throw UserError("'" + words.front() + "' is no kind of problem",
-                    "'apo import definition FILE' takes a definition.json, 'apo import kernelbench FILE' a Python file");
+    throw UserError(
+        "'" + words.front() + "' is no kind of problem",
+        "'apo import definition FILE' takes a definition.json, 'apo import kernelbench FILE' a Python file");
   } else if (words.size() < 2 || words.size() > 3) {
     throw UserError("'apo import definition' needs one or two files",
                     "give definition.json or its folder, and workload.jsonl if it is not beside it");
