@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5134},
     {"kernels", 5616},
     {"reports", 4330},
-    {"tests", 65808},
+    {"tests", 65810},
 };
 
 std::size_t lines_of(const fs::path& path) {
