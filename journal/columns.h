@@ -249,8 +249,6 @@ APO_COLUMNS(SelftestKernel, configuration, workload, preset, call_ns, round_s, k
 // ---- two commands, or two dispatches
 APO_COLUMNS(ProgramComparison, kind, purpose, campaign, a, b, folder, margin, started_at)
 APO_COLUMNS(CommandQuestion, metric, higher_is_better, correct, judge, layout, runs, timeout_s, budget_s)
-APO_COLUMNS(Expectation, missing, profile, share, kernel, kernel_speedup, kernel_lower, kernel_upper, speedup, lower,
-            upper, agrees)
 APO_COLUMNS_AS(ApplicationRun, "view, pair, side, seed, outcome, evidence, start_up_s, steps, seconds, wall_s, metrics",
                view, pair, side, seed, outcome, evidence, start_up_s, steps, seconds, wall_s, values)
 APO_COLUMNS(Figure, view, kind, metric, unit, value_a, value_b, change, lower, upper, confidence, count, margin, needed,

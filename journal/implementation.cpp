@@ -3,13 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <fstream>
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/hash.h"
-#include "harness/core/text.h"
 #include "journal/schema/schema.h"
 
 namespace apo {
@@ -65,22 +63,14 @@ void check_path(const std::filesystem::path& path, Access access) {
   if (access == Access::read_write) {
     // Looked at as a reader first, so that a file that is not ours is left as it is.
     Database database(path, Access::read_only);
-    checked_version(database);
+    has_schema(database);
   }
 }
 
 void check_filled(Database& database, const std::filesystem::path& path) {
-  const int version = checked_version(database);
-  if (version == 0) {
+  if (!has_schema(database)) {
     throw UserError("the journal '" + path.string() + "' was never filled",
                     "run a command that writes to it once, such as 'apo run --journal " + path.string() + "'");
-  }
-  if (version < kSchemaVersion) {
-    throw UserError(fmt::format("the journal '{}' has schema version {}, of an older apo; this one reads version {}",
-                                path.string(), version, kSchemaVersion),
-                    "'apo doctor --upgrade --journal " + path.string() +
-                        "' brings it up to date, and so does any "
-                        "command that writes; an older apo can't read it then");
   }
   complete_for_reading(database);
 }
@@ -105,11 +95,6 @@ std::filesystem::path prepared(const std::filesystem::path& path, Access access)
   return whole;
 }
 
-std::int64_t job_of_this_process() {
-  const char* job = std::getenv("APO_JOB");
-  return job == nullptr ? 0 : parse_int(job).value_or(0);
-}
-
 std::optional<LockFile> lock_for(const std::filesystem::path& path, Access access) {
   return access == Access::read_only ? std::nullopt : std::optional(writer_lock(path));
 }
@@ -121,9 +106,7 @@ void fill(Database& database, LockFile& lock, const std::string& mode) {
     return;
   }
   const bool alone = lock.lock_within({.first = kOpening}, kPatience);
-  if (!is_complete(database)) {  // another process may have been faster
-    create_or_upgrade(database);
-  }
+  complete(database);
   database.text("PRAGMA journal_mode = " + mode);
   if (alone) {
     lock.unlock({.first = kOpening});
@@ -136,17 +119,12 @@ int newest_journal_schema() {
   return kSchemaVersion;
 }
 
-int journal_schema_of(const std::filesystem::path& path) {
-  Database database(prepared(path, Access::read_only), Access::read_only);
-  return checked_version(database);
-}
-
 std::string time_or_now(const std::string& time) {
   return time.empty() ? utc_now() : time;
 }
 
 Journal::Implementation::Implementation(const std::filesystem::path& file, Access access)
-    : path(prepared(file, access)), lock(lock_for(path, access)), database(path, access), job(job_of_this_process()) {
+    : path(prepared(file, access)), lock(lock_for(path, access)), database(path, access) {
   if (access == Access::read_only) {
     check_filled(database, path);
   } else {

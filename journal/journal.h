@@ -17,8 +17,6 @@ enum class Access : std::uint8_t { read_write, read_only, temporary };
 
 // The version of the schema that this program writes.
 int newest_journal_schema();
-// That of a file, which opening it for writing brings up to date. Throws UserError as opening it does.
-int journal_schema_of(const std::filesystem::path& path);
 
 class Transaction;
 

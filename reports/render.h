@@ -31,21 +31,6 @@ std::string render(const ReportModel& model, Format format);
 std::vector<std::filesystem::path> write_report(const ReportModel& model, Format format,
                                                 const std::filesystem::path& folder);
 
-// ---- one page over many campaigns, by device, with a link to the report of each
-
-struct IndexEntry {
-  std::string journal;  // its file, for people
-  std::string link;     // to the campaign's report, relative to the index
-  ReportModel model;
-};
-
-// Renders markdown or HTML.
-std::string render_index(const std::vector<IndexEntry>& entries, Format format);
-
-// Writes the report of each entry where its link says, then index.md or index.html. Returns the path of that one.
-std::filesystem::path write_index(const std::vector<IndexEntry>& entries, Format format,
-                                  const std::filesystem::path& folder);
-
 // Renders a page of its own about comparisons of two commands, with their rounds, in order.
 std::string render_commands(const std::vector<ProgramComparison>& comparisons, Format format);
 

@@ -50,8 +50,6 @@ DEFECTS = [
     ("compacting-leaves-facts-open", JOURNAL, "sum_by_line(database); make_append_only(database);", "sum_by_line(database);"),
     ("numbers-may-come-twice", JOURNAL, "GROUP BY e.campaign, e.idx HAVING count(*) > 1", "GROUP BY e.campaign, e.idx HAVING count(*) > 2"),
     ("day-ends-as-it-begins", JOURNAL, 'text + "T23:59:59Z"', 'text + "T00:00:00Z"'),
-    ("upgrade-mixes-lists", JOURNAL, '"(SELECT left_out_kind FROM old_ranking_kind k WHERE k.iteration = o.iteration AND k.left_out = o.left_out"',
-     '"(SELECT left_out_kind FROM old_ranking_kind k WHERE k.iteration = o.iteration"'),
     ("lock-of-the-process", "harness/core/system", "if (!file_ || fcntl(file_.get(), F_OFD_SETLK, &range) == 0)", "if (!file_ || fcntl(file_.get(), F_SETLK, &range) == 0)"),
     ("scratch-of-other-settings", VARIANT, "std::erase_if(set.scratch, [&](const ScratchBuffer& buffer) { return is_out(buffer.when); });", ""),
     ("condition-of-an-axis", VARIANT, "check_expression_of(key, index, expression, names);", "check_expression_of(key, index, expression, symbols_);"),

@@ -1,4 +1,4 @@
-// harness/applications/comparisons.cpp - machine, rounds or runs, verdict and expectation, each a row when it is there.
+// harness/applications/comparisons.cpp - machine, rounds or runs, and verdict, each a row when it is there.
 #include "harness/applications/comparisons.h"
 
 #include <fmt/format.h>
@@ -9,80 +9,21 @@
 #include <map>
 #include <utility>
 
-#include "harness/applications/expectation.h"
-#include "harness/applications/run_application.h"
 #include "harness/core/comparisons/command_metric.h"
 #include "harness/core/error.h"
 #include "harness/core/stopwatch.h"
-#include "harness/core/system/files.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/judge/preset.h"
-#include "harness/evaluate/judge/signed_rank.h"
 #include "harness/evaluate/programs/judge_programs.h"
 #include "harness/evaluate/programs/suite.h"
 #include "harness/loop/campaign_progress.h"
-#include "harness/loop/export/dispatch_document.h"
-#include "harness/profile/application/application_summary.h"
-#include "journal/facts/applications.h"
 #include "journal/facts/comparisons.h"
 #include "journal/facts/machines.h"
 
 namespace apo {
 namespace fs = std::filesystem;
 namespace {
-
-// One a family; none of a library.
-std::vector<std::string> documents_of(const fs::path& dispatch) {
-  std::vector<std::string> documents;
-  if (fs::is_directory(dispatch)) {
-    for (const fs::directory_entry& file : fs::directory_iterator(dispatch)) {
-      if (file.is_regular_file() && file.path().filename().string().ends_with(kDispatchDocument)) {
-        documents.push_back(read_file(file.path()));
-      }
-    }
-  }
-  return documents;
-}
-
-Expectation kernel_effect(const ProgramComparison& comparison, const Machine& machine) {
-  return kernel_effect(documents_of(comparison.a), documents_of(comparison.b), machine);
-}
-
-// The length of a step of A, the median over its runs.
-double step_of_a(const ProgramComparison& comparison) {
-  std::vector<double> seconds;
-  for (const ApplicationRun& run : comparison.runs) {
-    if (run.side == Side::a && run.view == ComparisonView::fixed_steps && run.steps > 0) {
-      seconds.push_back(run.seconds / run.steps);
-    }
-  }
-  return seconds.empty() ? 0 : median(seconds);
-}
-
-// Runs A under the injected recorder and keeps the profile; says why not where it cannot.
-RecordedSteps record(const RunOfA& run_a, const ProgramComparison& comparison, const Machine& machine,
-                     Journal& journal) try {
-  const TemporaryFolder folder("apo-recordings");
-  const ApplicationRun run = run_a(recorder_environment(folder.path()));
-  if (run.outcome != Outcome::valid) {
-    return {.missing = "its run under the recorder failed: " + run.evidence};
-  }
-  ApplicationProfile profile{.source = "run",
-                             .command = join(comparison.application.command, " "),
-                             .exit_code = 0,
-                             .seconds = run.wall_s,
-                             .device = machine.model};
-  collect_recordings(folder.path(), profile);
-  const ApplicationSummary summary = summarise(profile, Categories::for_pytorch());
-  return {.profile = add_application(journal, profile, summary, machine.id),
-          .summary = summary,
-          .steps = comparison.application.warmup_steps + run.steps};
-} catch (const UserError& error) {
-  return {.missing = error.what()};
-} catch (const EnvironmentError& error) {
-  return {.missing = error.what()};
-}
 
 void begin(Journal& journal, const Machine& machine, ProgramComparison& comparison, Observer& observer) {
   static_cast<void>(recover(journal, observer));  // says each
@@ -154,17 +95,12 @@ ProgramComparison compare_programs(Workspace& workspace, Journal* journal, Progr
   comparison.machine = machine.id;
   comparison.started_at = utc_now();
   comparison.folder = comparison.folder.empty() ? fs::current_path().string() : comparison.folder;
-  const Expectation kernel = commands ? Expectation() : kernel_effect(comparison, machine);
-  RecordedSteps recorded = {.missing = journal == nullptr ? "nothing is kept" : "not all runs ended well"};
   ComparisonHooks hooks;
   if (journal != nullptr) {
     hooks = {.on_begin = [&] { begin(*journal, machine, comparison, observer); },
              .on_round = [&](const Round& round) { add_comparison_round(*journal, comparison.id, round); },
              .on_run = [&](const ApplicationRun& run) { add_comparison_run(*journal, comparison.id, run); },
              .noise = is_suite(comparison) ? known_noise(*journal, comparison) : std::map<std::string, double>()};
-    if (kernel.missing.empty() && !comparison.application.kernels.empty()) {
-      hooks.on_pairs = [&](const RunOfA& run_a) { recorded = record(run_a, comparison, machine, *journal); };
-    }
   }
   const auto start = std::chrono::steady_clock::now();
   const auto finish = [&] {
@@ -182,10 +118,6 @@ ProgramComparison compare_programs(Workspace& workspace, Journal* journal, Progr
       finish();
     }
     throw;
-  }
-  if (!commands) {
-    comparison.expectation = expectation_of(kernel, comparison.application.kernels, recorded, step_of_a(comparison),
-                                            comparison.judgement->rounds > 0 ? &comparison.figures.front() : nullptr);
   }
   finish();
   return comparison;

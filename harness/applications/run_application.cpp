@@ -124,8 +124,7 @@ ApplicationProfile run_application(const std::vector<std::string>& command, bool
   const TemporaryFolder folder("apo-recordings");
   const std::vector<std::string> environment = recorder_environment(folder.path());
   const ProcessResult ran = run_foreground(command, {.environment = environment, .output_to_stderr = output_to_stderr});
-  ApplicationProfile profile{
-      .source = "run", .command = join(command, " "), .signal = ran.signal, .seconds = ran.seconds};
+  ApplicationProfile profile{.command = join(command, " "), .signal = ran.signal, .seconds = ran.seconds};
   if (ran.signal == 0) {
     profile.exit_code = ran.exit_code;
   }

@@ -6,7 +6,6 @@ its files into FOLDER and prints one JSON document: what the user should hear of
 """
 import json
 import re
-import struct
 import sys
 from pathlib import Path
 
@@ -56,16 +55,6 @@ def read(path):
 def number(value):
     """As short as it can be: 1e-05, 2."""
     return repr(float(value)).removesuffix(".0")
-
-
-def as_written(scalar):
-    """A scalar as its author wrote it: 1e-05, not 9.999999747378752e-06."""
-    if scalar["dtype"] == "f32":
-        for digits in range(1, 10):
-            short = float(f"{scalar['value']:.{digits}g}")
-            if struct.unpack("f", struct.pack("f", short))[0] == scalar["value"]:
-                return short
-    return scalar["value"]
 
 
 def is_identifier(name):

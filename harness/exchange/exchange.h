@@ -1,23 +1,19 @@
-// harness/exchange/exchange.h - other tools' problems, results and ops: what they get of the program's documents, and
+// harness/exchange/exchange.h - other tools' problems and ops: what they get of the program's documents, and
 // what it takes from them. The Python files beside this one convert.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "harness/core/applications/application_profile.h"
 #include "harness/core/system/files.h"
 #include "harness/families/oracle_program.h"
 #include "harness/loop/export/dispatch.h"
 #include "kernels/family.h"
 
 namespace apo {
-
-class Journal;
 
 // A family as JSON: what `apo list FAMILY --json` prints and the conversions read. With what only the file of a family
 // says (how inputs are drawn, where it came from), null or "" for one without a file.
@@ -36,13 +32,6 @@ std::string require_python();
 // python3.
 Converted convert(const std::filesystem::path& home, const std::string& script, const nlohmann::ordered_json& document,
                   const std::string& python = "", double timeout_s = 600);
-
-// ---------------------------------------------------------------- `apo import FILE`
-
-// An SQLite export of Nsight Systems: kernels, copies and fills, and the gaps between them. Or what `ncu --csv` prints:
-// kernels with their durations and the mean of every numeric metric, without gaps, since ncu serialises kernels. Throws
-// UserError for anything else.
-ApplicationProfile import_profile(const std::string& file, const std::filesystem::path& home);
 
 // ---------------------------------------------------------------- `apo import definition` and `apo import kernelbench`
 
@@ -73,19 +62,5 @@ ImportResult import_definition(ImportRequest request, const OracleOptions& optio
 // the family's small and ragged workloads. `home` is the program's folder. Throws UserError for a family or a row that
 // PyTorch cannot call.
 std::vector<NamedText> torch_files(const DispatchTable& table, const std::filesystem::path& home, int threads);
-
-// ---------------------------------------------------------------- `apo export traces`: experiments for
-// FlashInfer-Trace
-
-struct Traces {
-  std::string lines;         // one JSON object each, in the order of the experiments
-  std::size_t count = 0;     // of the lines
-  std::size_t left_out = 0;  // experiments without a result of their own: same code as the incumbent, interrupted
-  // "rmsnorm was judged with x f32[n], and its definition has x bf16[n]": lines of an earlier contract, by how many.
-  std::map<std::string, int> of_other_tensors;
-};
-
-// Writes one line a workload for each judged experiment of the family ("" for all), replays left out.
-Traces traces(Journal& journal, const std::string& family, const std::filesystem::path& home);
 
 }  // namespace apo

@@ -42,13 +42,6 @@ Document scalar_document(const ScalarSpec& record) {
   return APO_DOCUMENT(name, dtype, value, meaning);
 }
 
-// In the file: a family has its default workload first.
-Document place_of(const Workload& workload, const FamilyFile* file) {
-  return file == nullptr
-             ? Document()
-             : Document(std::ranges::find(file->workloads, workload.name, &Workload::name) - file->workloads.begin());
-}
-
 Document workload_document(const Family& family, const Workload& workload, const FamilyFile* file) {
   Document shapes = Document::object();
   for (const TensorSpec& tensor : family.tensors) {
@@ -60,8 +53,7 @@ Document workload_document(const Family& family, const Workload& workload, const
           {"class", workload.workload_class},
           {"axes", workload.axes},
           {"shapes", shapes},
-          {"origin", has_origin ? file->workload_origins.find(workload.name)->second : ""},
-          {"place", place_of(workload, file)}};
+          {"origin", has_origin ? file->workload_origins.find(workload.name)->second : ""}};
 }
 
 Document tolerance_document(const FamilyFile* file) {

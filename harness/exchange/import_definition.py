@@ -255,7 +255,6 @@ def reference_program(problem):
     drawn = {name: draw_of(problem, name)[1] for name in problem.tensors}
     expressions = {name: " ".join(axis["expression"].split("\n")) for name, axis in definition["axes"].items() if axis["type"] == "expr"}
     scalars = ", ".join(f'"{name}": {type_of(scalar["dtype"])}' for name, scalar in problem.scalars.items())
-    rtol, atol = theirs(problem)
     shared = (Path(__file__).parent / "reference.py").read_text().split("\n\n", 1)[1]
     return (
         f"# {problem.family}_reference.py - calls run() of {problem.family}_definition.py: the reference of the family "
@@ -267,7 +266,6 @@ def reference_program(problem):
         f"AXES = {listed(problem.axes)}\n"
         f"EXPRESSIONS = {json.dumps(expressions, ensure_ascii=False)}\n"
         f"CUSTOM = {json.dumps(definition['custom_inputs_entrypoint'])}\n"
-        f'TOLERANCE = {{"max_rtol": {rtol}, "max_atol": {atol}}}  # of the definition; for \'apo export definition\'\n'
         f"\n{shared}"
     )
 

@@ -1,5 +1,5 @@
 # reference.py - calls run() of a definition: the program that is the reference of an imported family. The import writes
-# INPUTS, SCALARS, OUTPUTS, DRAWN, AXES, EXPRESSIONS, CUSTOM and TOLERANCE in place of this comment.
+# INPUTS, SCALARS, OUTPUTS, DRAWN, AXES, EXPRESSIONS and CUSTOM in place of this comment.
 
 import json
 import os

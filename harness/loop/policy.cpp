@@ -181,9 +181,6 @@ Policy load_policy(const std::filesystem::path& file) {
   for (const std::string& workload : policy.workloads) {
     static_cast<void>(known_workload(family, workload, " in " + places.of(workload)));
   }
-  if (policy.application && policy.application->kernels.empty()) {
-    policy.application->kernels = policy.application_kernels;
-  }
   complete_policy(policy, " in " + file.string());
   return policy;
 }

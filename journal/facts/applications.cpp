@@ -9,13 +9,12 @@ namespace apo {
 
 APO_COLUMNS_AS(WorkRow, "kind, name, category, calls, total_ns, min_ns, max_ns, bytes, share", work.kind, work.name,
                category, work.calls, work.total_ns, work.min_ns, work.max_ns, work.bytes, share)
-APO_COLUMNS_AS(KernelMetric, "kernel, name, unit, value, samples", kernel, name, unit, mean, samples)
 APO_COLUMNS_AS(CategoryRow, "category, calls, total_ns", name, calls, total_ns)
 APO_COLUMNS(RangeRow, name, path, depth, entered, calls, total_ns, own_ns)
 APO_COLUMNS_AS(RecordedApplication,
-               "id, at, source, command, total_ns, busy_ns, span_ns, notes,"
+               "id, at, command, total_ns, busy_ns, span_ns, notes,"
                " (SELECT count(*) FROM application_work WHERE profile = application_profile.id)",
-               id, at, source, command, total_ns, busy_ns, span_ns, notes, kernels)
+               id, at, command, total_ns, busy_ns, span_ns, notes, kernels)
 APO_COLUMNS_AS(ApplicationRow, "id, command, total_ns, span_ns, busy_ns, longest_gap_ns", id, command, summary.total_ns,
                summary.span_ns, summary.busy_ns, summary.longest_gap_ns)
 
@@ -94,8 +93,8 @@ std::int64_t add_application(Journal& journal, const ApplicationProfile& profile
   const std::string notes = encode(profile.notes);
   const std::string now = utc_now();
   const std::int64_t id = database_of(journal).insert_into(
-      "application_profile", {{"machine", machine.empty() ? Value(nullptr) : Value(machine_row(journal, machine))},
-                              {"source", profile.source},
+      "application_profile", {{"machine", machine_row(journal, machine)},
+                              {"source", "run"},
                               {"command", profile.command},
                               {"device", profile.device},
                               {"exit_code", profile.exit_code ? Value(*profile.exit_code) : Value(nullptr)},
@@ -109,7 +108,6 @@ std::int64_t add_application(Journal& journal, const ApplicationProfile& profile
                               {"notes", notes},
                               {"at", now}});
   insert_rows(journal, "application_work", summary.work, {{"profile", id}});
-  insert_rows(journal, "application_metric", profile.metrics, {{"profile", id}});
   add_gaps(database_of(journal), id, summary);
   add_ranges(journal, id, summary);
   transaction.commit();
@@ -127,16 +125,14 @@ std::optional<ApplicationRow> newest_application(Journal& journal) {
 
 std::vector<RecordedApplication> applications_of(Journal& journal, std::int64_t campaign,
                                                  const ApplicationLimits& limits) {
-  auto applications = read_rows<RecordedApplication>(
-      journal,
-      "application_profile WHERE machine IS NULL OR machine = (SELECT machine FROM campaign WHERE id = ?)"
-      " ORDER BY id DESC LIMIT ?",
-      {campaign, limits.applications});
+  auto applications =
+      read_rows<RecordedApplication>(journal,
+                                     "application_profile WHERE machine = (SELECT machine FROM campaign WHERE id = ?)"
+                                     " ORDER BY id DESC LIMIT ?",
+                                     {campaign, limits.applications});
   for (RecordedApplication& application : applications) {
     application.work = work_of(journal, application.id, limits.work);
     application.categories = categories_of(journal, application.id);
-    application.metrics = read_rows<KernelMetric>(
-        journal, "application_metric WHERE profile = ? ORDER BY position LIMIT ?", {application.id, limits.metrics});
     read_ranges(journal, application, limits.ranges);
   }
   return applications;

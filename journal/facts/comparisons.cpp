@@ -26,8 +26,6 @@ void read_verdict(Journal& journal, ProgramComparison& comparison) {
   read_column(journal, row, comparison.failed);
   read_column(journal, row, comparison.gate);
   comparison.finished_at = row.text();
-  comparison.expectation =
-      first_of(read_rows<Expectation>(journal, "comparison_expectation WHERE comparison = ?", {comparison.id}));
   comparison.figures =
       read_rows<Figure>(journal, "comparison_figure WHERE comparison = ? ORDER BY position", {comparison.id});
 }
@@ -112,10 +110,6 @@ void finish_comparison(Journal& journal, const ProgramComparison& comparison) {
     throw std::logic_error("a comparison is finished by its verdict");
   }
   Transaction transaction(database_of(journal));
-  if (comparison.expectation) {
-    insert_row(journal, "comparison_expectation", *comparison.expectation,
-               {{"comparison", comparison.id}, {"profile", Value::reference(comparison.expectation->profile)}});
-  }
   insert_rows(journal, "comparison_figure", comparison.figures, {{"comparison", comparison.id}});
   insert_row(journal, "comparison_verdict", *comparison.judgement,
              {{"comparison", comparison.id},

@@ -732,11 +732,11 @@ GROUP BY m.key, m.model, s.rule_version, k.kind, k.random_layout, c.label, k.wor
 
 CREATE TABLE application_profile (
   id             INTEGER PRIMARY KEY,
-  machine        INTEGER REFERENCES machine,  -- NULL for an import
-  source         TEXT NOT NULL CHECK (source IN ('run', 'nsys', 'ncu')),
-  command        TEXT NOT NULL,               -- or the imported file
+  machine        INTEGER REFERENCES machine,
+  source         TEXT NOT NULL CHECK (source IN ('run', 'nsys', 'ncu')),  -- 'run'; the others were imports
+  command        TEXT NOT NULL,
   device         TEXT NOT NULL,               -- the GPU's name; '' when unknown
-  exit_code      INTEGER,                     -- NULL for an import, and when a signal ended the command
+  exit_code      INTEGER,                     -- NULL when a signal ended the command
   signal         INTEGER NOT NULL,
   seconds        REAL,
   processes      INTEGER NOT NULL,            -- that started CUDA
@@ -760,18 +760,6 @@ CREATE TABLE application_work (
   max_ns   INTEGER NOT NULL,
   bytes    INTEGER NOT NULL,
   share    REAL NOT NULL,     -- of total_ns of the profile
-  PRIMARY KEY (profile, position)
-) STRICT, WITHOUT ROWID;
-
--- A number of ncu's: the mean over the calls of a kernel.
-CREATE TABLE application_metric (
-  profile  INTEGER NOT NULL REFERENCES application_profile,
-  position INTEGER NOT NULL,
-  kernel   TEXT NOT NULL,
-  name     TEXT NOT NULL,
-  unit     TEXT NOT NULL,
-  value    REAL,
-  samples  INTEGER NOT NULL,
   PRIMARY KEY (profile, position)
 ) STRICT, WITHOUT ROWID;
 
@@ -850,7 +838,7 @@ CREATE TABLE comparison_commands (
 CREATE TABLE comparison_run (
   comparison INTEGER NOT NULL REFERENCES comparison,
   position   INTEGER NOT NULL,
-  view       TEXT NOT NULL CHECK (view IN ('fixed_steps', 'fixed_time')),
+  view       TEXT NOT NULL CHECK (view = 'fixed_steps'),
   pair       INTEGER NOT NULL,
   side       TEXT NOT NULL CHECK (side IN ('a', 'b')),
   seed       INTEGER NOT NULL,
@@ -893,27 +881,11 @@ CREATE TABLE comparison_verdict (
   finished_at        TEXT NOT NULL
 ) STRICT;
 
--- What the kernel lets expect of the application's step, by Amdahl's law.
-CREATE TABLE comparison_expectation (
-  comparison     INTEGER PRIMARY KEY REFERENCES comparison,
-  missing        TEXT NOT NULL,  -- why nothing can be expected; '': it can
-  profile        INTEGER REFERENCES application_profile,
-  share          REAL NOT NULL,
-  kernel         TEXT NOT NULL,
-  kernel_speedup REAL NOT NULL,
-  kernel_lower   REAL NOT NULL,
-  kernel_upper   REAL NOT NULL,
-  speedup        REAL NOT NULL,
-  lower          REAL NOT NULL,
-  upper          REAL NOT NULL,
-  agrees         INTEGER NOT NULL CHECK (agrees IN (0, 1))
-) STRICT;
-
 -- Numbers of A and B. The first is the speed that decides: of a suite the geometric mean, before one for each benchmark.
 CREATE TABLE comparison_figure (
   comparison INTEGER NOT NULL REFERENCES comparison,
   position   INTEGER NOT NULL,
-  view       TEXT NOT NULL CHECK (view IN ('rounds', 'fixed_steps', 'fixed_time')),
+  view       TEXT NOT NULL CHECK (view IN ('rounds', 'fixed_steps')),
   kind       TEXT NOT NULL CHECK (kind IN ('speed', 'start_up', 'quality')),
   metric     TEXT NOT NULL,
   unit       TEXT NOT NULL,
@@ -952,46 +924,11 @@ FROM comparisons c JOIN comparison_commands q ON q.comparison = c.id;
 
 CREATE VIEW application_comparisons AS
 SELECT c.id, campaign, a AS dispatch_a, b AS dispatch_b, outcome, failed, verdict, reason, c.speedup, c.lower, c.upper, s.count AS pairs,
-       c.value_a, c.value_b, s.value_a AS start_up_a_s, s.value_b AS start_up_b_s, quality, x.share AS kernel_share, x.kernel_speedup,
-       x.speedup AS expected, x.lower AS expected_lower, x.upper AS expected_upper, x.agrees, machine, machine_id, started_at, finished_at, state,
+       c.value_a, c.value_b, s.value_a AS start_up_a_s, s.value_b AS start_up_b_s, quality, machine, machine_id, started_at, finished_at, state,
        sentence
 FROM comparisons c
 LEFT JOIN comparison_figure s ON s.comparison = c.id AND s.view = 'fixed_steps' AND s.kind = 'start_up'
-LEFT JOIN comparison_expectation x ON x.comparison = c.id AND x.missing = ''
 WHERE c.kind = 'application';
-
--- ---------------------------------------------------------------- calls of `apo mcp`
-
--- Written before its command starts. One without an end is running while a server that lives has it, else interrupted.
-CREATE TABLE job (
-  id         INTEGER PRIMARY KEY,
-  tool       TEXT NOT NULL,
-  arguments  TEXT NOT NULL,  -- JSON; a source text is replaced by its length and its sha256
-  started_at TEXT NOT NULL
-) STRICT;
-
-CREATE TABLE job_end (
-  job       INTEGER PRIMARY KEY REFERENCES job,
-  state     TEXT NOT NULL CHECK (state IN ('done', 'failed', 'cancelled')),
-  exit_code INTEGER,        -- NULL for a command that a signal ended
-  document  TEXT NOT NULL,  -- JSON, or '' where the command printed none
-  message   TEXT NOT NULL,  -- what the command said beside it
-  ended_at  TEXT NOT NULL,
-  CHECK (state <> 'done' OR document <> '')
-) STRICT;
-
--- Which experiments a job's command began.
-CREATE TABLE job_experiment (
-  experiment INTEGER PRIMARY KEY REFERENCES experiment,
-  job        INTEGER NOT NULL REFERENCES job
-) STRICT;
-CREATE INDEX job_experiment_job ON job_experiment (job);
-
-CREATE VIEW jobs AS
-SELECT j.id, j.tool, coalesce(z.state, 'open') AS state, j.started_at, z.ended_at, z.exit_code, z.message, j.arguments,
-       (SELECT count(*) FROM job_experiment e WHERE e.job = j.id) AS experiments
-FROM job j
-LEFT JOIN job_end z ON z.job = j.id;
 
 -- ---------------------------------------------------------------- what is over stays over
 
@@ -1031,10 +968,6 @@ BEGIN SELECT RAISE(ABORT, 'the comparison is over'); END;
 CREATE TRIGGER placement_with_ended_worker BEFORE INSERT ON placement
 WHEN EXISTS (SELECT 1 FROM worker_end WHERE worker = NEW.worker)
 BEGIN SELECT RAISE(ABORT, 'the worker has ended'); END;
-
-CREATE TRIGGER job_experiment_of_ended_job BEFORE INSERT ON job_experiment
-WHEN EXISTS (SELECT 1 FROM job_end WHERE job = NEW.job)
-BEGIN SELECT RAISE(ABORT, 'the job is over'); END;
 
 -- ---------------------------------------------------------------- views
 

@@ -69,7 +69,7 @@ Json score_document(const PredictionScore& score) {
 }
 
 Json application_document(const Application& record) {
-  return APO_DOCUMENT(id, at, source, command, total_ns, busy_ns, span_ns, work, categories, ranges, metrics, notes);
+  return APO_DOCUMENT(id, at, command, total_ns, busy_ns, span_ns, work, categories, ranges, notes);
 }
 
 Json abandoned_document(const Experiment& experiment) {

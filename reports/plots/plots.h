@@ -19,11 +19,8 @@ std::string suite_plot(const std::vector<Figure>& figures);
 // Log-log: measured roofs, the first and last incumbents' points, and the floor above each.
 std::string roofline_plot(const ReportModel& model);
 
-// One group of bars a profile of the first and last incumbents: the share of the warps in each state.
-std::string stalls_plot(const ReportModel& model);
-
 struct NamedPlot {
-  std::string name;  // "trajectory", "effects", "roofline", "stalls"
+  std::string name;  // "trajectory", "effects", "roofline"
   std::string title;
   std::string svg;
 };

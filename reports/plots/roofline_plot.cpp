@@ -242,8 +242,7 @@ std::string roofline_plot(const ReportModel& model) {
 std::vector<NamedPlot> draw_plots(const ReportModel& model) {
   std::vector<NamedPlot> plots = {{"trajectory", "Incumbent against the baseline", trajectory_plot(model)},
                                   {"effects", "Effect of each candidate on its incumbent", effects_plot(model)},
-                                  {"roofline", "Roofline", roofline_plot(model)},
-                                  {"stalls", "What the warps wait for", stalls_plot(model)}};
+                                  {"roofline", "Roofline", roofline_plot(model)}};
   std::erase_if(plots, [](const NamedPlot& plot) { return plot.svg.empty(); });
   return plots;
 }

@@ -1,5 +1,4 @@
-// reports/sections/application_section.cpp - whole applications, profiled here or imported: kernels, categories, NVTX
-// ranges and metrics.
+// reports/sections/application_section.cpp - whole applications: kernels, categories, and NVTX ranges.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -12,10 +11,6 @@
 namespace apo::report {
 namespace {
 
-std::string origin_of(const Application& application) {
-  return application.source == "run" ? "profiled" : "imported from " + application.source;
-}
-
 std::string ns_text(std::int64_t ns) {
   return time_text(static_cast<double>(ns));
 }
@@ -25,25 +20,14 @@ std::string ceiling_text(double ceiling) {
 }
 
 void write_head(const Application& application, Writer& writer) {
-  Line line = {code(application.command), ", " + origin_of(application) + " " + application.at + ": " +
-                                              time_text(application.total_ns) + " of work on the GPU"};
+  Line line = {code(application.command),
+               ", profiled " + application.at + ": " + time_text(application.total_ns) + " of work on the GPU"};
   if (application.span_ns > 0) {
     line.push_back(", busy for " + percent_text(application.busy_ns / application.span_ns) + " of " +
                    time_text(application.span_ns));
   }
   line.push_back(".");
   writer.paragraph(line);
-}
-
-void write_metrics(const Application& application, Writer& writer) {
-  Table metrics{{"kernel", "metric", "mean", "calls"}, {}};
-  for (const KernelMetric& metric : application.metrics) {
-    metrics.rows.push_back({code(metric.kernel), code(metric.name),
-                            format_g(metric.mean) + (metric.unit.empty() ? "" : " " + metric.unit), metric.samples});
-  }
-  if (!metrics.rows.empty()) {
-    write_folded("Metrics", metrics, writer);
-  }
 }
 
 // "gemm 80 %, copies 20 %": what the time of a range went into.
@@ -109,7 +93,6 @@ void write_applications(const ReportModel& model, Writer& writer) {
       write_work(application.work, application.kernels, application.categories, writer);
     }
     write_ranges(application.ranges, application.all_ranges, writer);
-    write_metrics(application, writer);
     std::vector<Line> notes;
     for (const std::string& note : application.notes) {
       notes.push_back(note);

@@ -185,7 +185,6 @@ void write_profile(const ReportModel& model, Writer& writer) {
     if (!writer.plot("roofline")) {
       writer.paragraph("No roofline: it needs a rate of operations and one of bytes, and no profile has both.");
     }
-    writer.plot("stalls");  // absent without samples or stall counters
     const std::vector<Profile>& latest = model.last_profiles.empty() ? model.first_profiles : model.last_profiles;
     for (const Profile& profile : latest) {
       write_launches(profile, writer);

@@ -71,7 +71,7 @@ class Writer {
   // Begins a part that is shown on demand, up to end_fold(). `id` is a word of ours or "".
   virtual void begin_fold(const Line& summary, const std::string& id) = 0;
   virtual void end_fold() = 0;
-  // "trajectory", "effects", "roofline", "stalls"; false when there is no such plot.
+  // "trajectory", "effects", "roofline"; false when there is no such plot.
   virtual bool plot(const std::string& name) = 0;
 };
 

@@ -1,11 +1,6 @@
-"""definitions_test.py - the definitions of tests/definitions as families and back, and the mistakes in one.
-
-The conversions are called as they are; the way back is `apo export definition`.
-"""
+"""definitions_test.py - the definitions of tests/definitions as families, and the mistakes in one."""
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -41,23 +36,15 @@ class InAFolder(unittest.TestCase):
         target.write_bytes(contents if isinstance(contents, bytes) else contents.encode())
         return target
 
-    def export(self, family_file, *words):
-        command = [os.environ["APO_PROGRAM"], "export", "definition", "--families", family_file, "--family", Path(family_file).stem]
-        return subprocess.run([*command, *words], cwd=self.folder, capture_output=True, text=True)
-
 
 class Families(InAFolder):
-    def test_every_example_is_a_family_and_exported_imports_as_the_same(self):
+    def test_every_example_is_a_family(self):
         self.assertEqual(len(EXAMPLES), 10)
         for problem in EXAMPLES:
             with self.subTest(problem.name):
                 files, report = imported(problem)
+                self.assertEqual(sorted(files), [".h", "_definition.py", "_reference.py"])
                 self.assertEqual((report["workloads"], report["remarks"]), (3, []))
-                for end, contents in files.items():
-                    self.write(f"first/{report['family']}{end}", contents)
-                exported = self.export(f"first/{report['family']}.h", "--output", report["family"])
-                self.assertEqual(exported.returncode, 0, exported.stderr)
-                self.assertEqual(imported(self.folder / report["family"]), (files, report))
 
     def test_axes_shapes_scalars_and_origins_are_those(self):
         rmsnorm = imported(PROBLEMS / "rmsnorm_d96")[0][".h"]
@@ -111,7 +98,7 @@ class Families(InAFolder):
                 read_safetensor(self.write("x.safetensors", text), "pages")
 
 
-    def test_a_lower_bound_of_an_axis_is_its_range_and_comes_back(self):
+    def test_a_lower_bound_of_an_axis_is_its_range(self):
         definition = json.loads((PROBLEMS / "softmax_rows" / "definition.json").read_text())
         definition["constraints"] = ["cols >= 3", "cols % 1 == 0", "rows >= 1"]
         self.write("definition.json", json.dumps(definition))
@@ -119,55 +106,6 @@ class Families(InAFolder):
         files, report = imported(self.folder)
         self.assertIn("// apo:axis       cols 3..", files[".h"])
         self.assertIn("// apo:requires   (cols%1 == 0)\n", files[".h"])
-        for end, contents in files.items():
-            self.write(f"first/{report['family']}{end}", contents)
-        self.export(f"first/{report['family']}.h", "--output", "back")
-        exported = json.loads((self.folder / "back" / "definition.json").read_text())
-        self.assertEqual(exported["constraints"], ["cols >= 3", "cols%1 == 0"])
-
-
-class ExportedFamilies(InAFolder):
-    """A family in C++."""
-
-    def setUp(self):
-        super().setUp()
-        self.write("softmax.h", """\
-// apo:family    softmax
-// apo:axis      rows 1..65536
-// apo:axis      cols 1..65536
-// apo:input     x f32[rows,cols] normal
-// apo:input     pick i32[rows] index(0..cols-1)
-// apo:output    y f32[rows,cols]
-// apo:workload  r7_c100 ragged rows=7 cols=100
-// apo:workload  r1_c1 small rows=1 cols=1
-template <class Real>
-void reference(int64_t rows, int64_t cols, const Real* x, const int64_t* pick, Real* y) {}
-""")  # fmt: skip
-
-    def export_with(self, reference):
-        self.write("reference.py", reference)
-        return self.export("softmax.h", "--output", "problem", "--reference", "reference.py")
-
-    def test_it_needs_a_reference_of_its_author(self):
-        self.assertIn("def run(x, pick)", self.export("softmax.h", "--output", "problem").stderr)
-        ran = self.export_with("def run(x, pick):\n    return x.softmax(dim=1)\n")
-        self.assertEqual(ran.returncode, 0, ran.stderr)
-        definition = json.loads((self.folder / "problem" / "definition.json").read_text())
-        self.assertEqual(definition["custom_inputs_entrypoint"], "draw_inputs")
-        self.assertIn("(torch.randint(0, 1 + (cols-1), shape)).to(torch.int32)", definition["reference"])
-        self.assertEqual(imported(self.folder / "problem")[1]["workloads"], 2)
-
-    def test_a_reference_that_is_no_python_or_takes_other_arguments_is_refused(self):
-        for text, what in (
-            ("import torch\ndef run(x:\n", "reference.py:2: "),
-            ("def walk(x):\n    return x\n", "reference.py:1: there is no function 'run'"),
-            ("\ndef run(x):\n    return x\n", "reference.py:2: run() takes 1 arguments and is called with 2"),
-        ):
-            ran = self.export_with(text)
-            self.assertEqual(ran.returncode, 1)
-            self.assertIn(what, ran.stderr)
-            self.assertIn("def run(x, pick)", ran.stderr)
-        self.assertEqual(self.export_with("def run(*tensors):\n    return tensors[0]\n").returncode, 0)
 
 
 class Expressions(unittest.TestCase):

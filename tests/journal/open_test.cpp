@@ -103,14 +103,18 @@ TEST(Open, AnotherProgramsDatabaseIsLeftAlone) {
   }
 }
 
-TEST(Open, NewerSchemaIsLeftAlone) {
-  Scratch scratch;
-  scratch.open();
-  ASSERT_EQ(attack(scratch.path, "PRAGMA user_version = 99"), "");
-  for (const Access access : {Access::read_write, Access::read_only}) {
-    const std::string error = open_error(scratch.path, access);
-    expect_contains(error, "schema version 99");
-    expect_contains(error, "update apo");
+TEST(Open, AnotherSchemaIsLeftAlone) {
+  for (const auto& [version, fix] : {std::pair{"99", "update apo"}, std::pair{"19", "the apo that wrote it"}}) {
+    Scratch scratch;
+    scratch.open();
+    ASSERT_EQ(attack(scratch.path, std::string("PRAGMA user_version = ") + version), "");
+    const std::string before = read_file(scratch.path);
+    for (const Access access : {Access::read_write, Access::read_only}) {
+      const std::string error = open_error(scratch.path, access);
+      expect_contains(error, std::string("schema version ") + version);
+      expect_contains(error, fix);
+    }
+    EXPECT_EQ(read_file(scratch.path), before);
   }
 }
 
@@ -254,7 +258,7 @@ TEST(Open, AlteredBlobIsFoundByTheIntegrityCheck) {
 TEST(Open, LimitOfPagesReadsAsAFullDisk) {
   Scratch scratch;
   Database database(scratch.path, Access::read_write);
-  create_or_upgrade(database);
+  complete(database);
   database.execute("PRAGMA max_page_count = 1");  // as few as there are already
   const std::string text(100'000, 'x');
   expect_contains(error_of<EnvironmentError>([&] {
@@ -262,121 +266,6 @@ TEST(Open, LimitOfPagesReadsAsAFullDisk) {
                                  {std::string(64, 'a'), Value::blob(text)});
                   }),
                   "no room left");
-}
-
-// A journal as the last release wrote it, with a row in every table.
-void create_version_19(const Scratch& scratch) {
-  ASSERT_EQ(
-      run_process({"sh", "-c",
-                   "xz -dc '" APO_SOURCE_FOLDER "/tests/journal/version_19.db.xz' > '" + scratch.path.string() + "'"},
-                  {.timeout_s = 1000})
-          .exit_code,
-      0);
-}
-
-std::vector<std::string> rows_of(const std::filesystem::path& path, const std::string& sql) {
-  return Database(path, Access::read_only).texts(sql);
-}
-
-TEST(Upgrade, AReaderOfTheLastReleasesJournalIsToldTheCommandAndChangesNothing) {
-  const Scratch scratch;
-  create_version_19(scratch);
-  const std::string before = read_file(scratch.path);
-  const std::string error = open_error(scratch.path, Access::read_only);
-  expect_contains(error, "schema version 19");
-  expect_contains(error, "apo doctor --upgrade --journal " + scratch.path.string());
-  EXPECT_EQ(read_file(scratch.path), before);
-}
-
-TEST(Upgrade, LaysOutTheFileAsANewOneAndKeepsEveryRow) {
-  const Scratch scratch;
-  create_version_19(scratch);
-  const Scratch old;
-  std::filesystem::copy_file(scratch.path, old.path);
-  EXPECT_EQ(open_error(scratch.path), "");
-  const Scratch fresh;
-  fresh.open();
-  const std::string layout = "SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1";
-  EXPECT_EQ(rows_of(scratch.path, layout), rows_of(fresh.path, layout));
-  const std::vector<std::string> tables =
-      rows_of(fresh.path, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'");
-  EXPECT_GT(tables.size(), 50U);
-  const auto together = [](const std::string& one, const std::string& other) {
-    return "(SELECT 1 FROM " + one + " UNION ALL SELECT 1 FROM " + other + ")";
-  };
-  const std::map<std::string, std::string> elsewhere = {
-      {"certification_solo_run", "certification_segment"},
-      {"round", together("round", "command_round")},
-      {"comparison", together("command_comparison", "application_comparison")},
-      {"comparison_commands", "command_comparison"},
-      {"comparison_run", "application_run"},
-      {"comparison_verdict", together("command_verdict", "application_verdict")},
-      {"comparison_expectation", "application_verdict"},
-      // A speed and a start-up; the commands were not timed.
-      {"comparison_figure", together(together("application_speed", "application_speed"), "application_quality")}};
-  for (const std::string& table : tables) {
-    if (table == "wrong_case" || table == "scanned" || table == "profiled_launch") {
-      continue;  // version 19 has nothing like them
-    }
-    const std::string before = elsewhere.contains(table) ? elsewhere.at(table) : table;
-    const std::vector<std::string> count = rows_of(scratch.path, "SELECT count(*) FROM " + table);
-    EXPECT_EQ(count, rows_of(old.path, "SELECT count(*) FROM " + before)) << table;
-    EXPECT_NE(count.front(), "0") << table;
-  }
-  EXPECT_TRUE(scratch.open().check_integrity().empty());
-}
-
-TEST(Upgrade, WhatChangedItsNameOrItsTableSaysTheSame) {
-  const Scratch scratch;
-  create_version_19(scratch);
-  Journal journal = scratch.open();
-  const Campaign campaign = find_campaign(journal, 1).value();
-  EXPECT_EQ(load_comparison(journal, 1).commands.metric, "seconds");
-  EXPECT_EQ(load_comparison(journal, 1).rounds.front().commands->runs.size(), 2U);
-  const ProgramComparison by_application = load_comparison(journal, 2);  // its number was 1, too
-  EXPECT_EQ(by_application.application.seeds, (std::vector<std::int64_t>{-7, 2}));
-  EXPECT_EQ(by_application.application.time_limit_s, 600);
-  EXPECT_EQ(by_application.runs.front().values.at("loss"), 1);
-  EXPECT_EQ(by_application.judgement->verdict, Verdict::reverted);
-  EXPECT_EQ(by_application.figures.at(2).finding, QualityFinding::inconclusive);
-  EXPECT_EQ(campaign.policy.judge_preset, a_campaign().policy.judge_preset);
-  EXPECT_EQ(campaign.policy.layout, a_campaign().policy.layout);
-  EXPECT_EQ(profiles_of_iteration(journal, 1).at(0).conditions, "L2 flushed");
-  const ResearchBrief brief = load_brief(journal, 1);
-  EXPECT_EQ(brief.bottlenecks.at(0).kind, BottleneckKind::cause);
-  EXPECT_EQ(brief.bottlenecks.at(0).file, "a.cu");
-  EXPECT_EQ(brief.bottlenecks.at(0).line, 7);
-  EXPECT_EQ(brief.bottlenecks.at(1).file, "");
-  EXPECT_EQ(brief.ranked.at(0).prediction.source, PredictionSource::idea);
-  EXPECT_EQ(brief.left_out.at(0).kind, LeftOutKind::refuted);
-  EXPECT_EQ(load_experiment(journal, 1).prediction.source, PredictionSource::idea);
-  EXPECT_EQ(load_experiment(journal, 3).prediction.source, PredictionSource::measurements);
-  EXPECT_EQ(load_experiment(journal, 3).judgement->preset, an_experiment(0, 0).judgement->preset);
-  EXPECT_TRUE(certifications_of(journal, 1).at(0).clock);
-  EXPECT_EQ(rows_of(scratch.path, "SELECT workload FROM certification_solo_run").at(0), "w");
-  EXPECT_EQ(newest_variant(journal, "e88_backward/padded_cache")->source, a_variant("padded_cache").source);
-  EXPECT_EQ(interrupted_experiments(journal).size(), 1U);
-}
-
-TEST(Upgrade, OneThatFailsChangesNothing) {
-  const Scratch scratch;
-  create_version_19(scratch);
-  ASSERT_EQ(attack(scratch.path, "DROP TABLE ranking_kind"), "");
-  const std::string layout = "SELECT coalesce(sql, '') FROM sqlite_schema";
-  const std::vector<std::string> before = rows_of(scratch.path, layout);
-  EXPECT_THROW(scratch.open(), std::logic_error);
-  EXPECT_EQ(rows_of(scratch.path, layout), before);
-  EXPECT_EQ(rows_of(scratch.path, "PRAGMA user_version"), std::vector<std::string>{"19"});
-}
-
-TEST(Upgrade, WhatIsOlderThanTheLastReleaseIsRefusedAndLeftAlone) {
-  const Scratch scratch;
-  create_version_19(scratch);
-  ASSERT_EQ(attack(scratch.path, "PRAGMA user_version = 18"), "");
-  for (const Access access : {Access::read_write, Access::read_only}) {
-    expect_contains(open_error(scratch.path, access), "upgrades versions from 19 on");
-  }
-  EXPECT_EQ(rows_of(scratch.path, "PRAGMA user_version"), std::vector<std::string>{"18"});
 }
 
 }  // namespace

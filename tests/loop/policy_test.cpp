@@ -51,15 +51,11 @@ TEST_F(PolicyTest, EveryKeyIsRead) {
   EXPECT_FALSE(policy.application);
 }
 
-TEST_F(PolicyTest, AnApplicationIsDeclaredInTheCampaignFileAndHasTheCampaignsKernels) {
+TEST_F(PolicyTest, AnApplicationIsDeclaredInTheCampaignFile) {
   const Policy example =
       load_policy(std::filesystem::path(APO_SOURCE_FOLDER) / "examples" / "softmax_training" / "campaign.json");
   ASSERT_TRUE(example.application);
   EXPECT_EQ(example.application->seeds.size(), 5U);
-  write_file_atomically(file, R"({"family": "copy", "application_kernels": "copy_", "application": {"command": "train",
-    "metrics": [{"name": "step", "role": "speed"}, {"name": "loss", "role": "quality", "margin": 1}], "steps": 2,
-    "seeds": [1]}})");
-  EXPECT_EQ(load_policy(file).application->kernels, "copy_");
   expect_contains(error_of(R"({"family": "copy", "application": {"steps": 1}})"),
                   "'command' of the application is missing");
 }

@@ -180,14 +180,14 @@ TEST_F(LoadModel, JournalWithoutACampaignHasNothingToReport) {
   EXPECT_THROW(newest_campaign(journal), UserError);
 }
 
-// One that was profiled where the campaign ran, one of another machine, and an import.
-TEST_F(LoadModel, ShowsTheApplicationsOfItsMachineAndImports) {
+// One that was profiled where the campaign ran, and one of another machine.
+TEST_F(LoadModel, ShowsTheApplicationsOfItsMachine) {
   Journal journal = Journal::open(path_, Access::read_write);
   const CampaignRecords records = fixture::realistic_campaign();
   const std::int64_t campaign = store(journal, records);
   add_machine(journal, {.id = "another", .model = "another"});
-  const auto add = [&](const std::string& source, const std::string& command, const std::string& machine) {
-    ApplicationSummary summary{.total_ns = 4'560, .span_ns = machine.empty() ? 0 : 4'000, .busy_ns = 1'000};
+  const auto add = [&](const std::string& command, const std::string& machine) {
+    ApplicationSummary summary{.total_ns = 4'560, .span_ns = 4'000, .busy_ns = 1'000};
     for (int i = 0; i < 12; ++i) {
       summary.work.push_back({.work = {.name = "kernel|" + std::to_string(i), .calls = 2, .total_ns = 600 - 40 * i},
                               .category = i == 0 ? "gemm" : "other",
@@ -201,31 +201,24 @@ TEST_F(LoadModel, ShowsTheApplicationsOfItsMachineAndImports) {
                        .own_ns = 1'000,
                        .categories = {{.name = "gemm", .calls = 2, .total_ns = 570}}}};
     summary.ranges.push_back({.name = "idle_range", .path = "idle_range", .entered = 1});
-    ApplicationProfile profile{.source = source, .command = command, .notes = {"a *note*"}};
-    if (source == "ncu") {
-      profile.metrics = {{.kernel = "k", .name = "dram__bytes.sum", .unit = "byte", .mean = 5e6, .samples = 3}};
-    }
-    add_application(journal, profile, summary, machine);
+    add_application(journal, {.command = command, .notes = {"a *note*"}}, summary, machine);
   };
-  add("run", "python3 step.py", records.machine.id);
-  add("run", "elsewhere", "another");
-  add("ncu", "table.csv", "");
+  add("python3 step.py", records.machine.id);
+  add("elsewhere", "another");
   const ReportModel model = load_model(journal, campaign);
-  ASSERT_EQ(model.applications.size(), 2U);
-  EXPECT_EQ(model.applications[0].command, "table.csv") << "the newest first";
-  EXPECT_EQ(model.applications[1].command, "python3 step.py");
-  EXPECT_EQ(model.applications[1].work.size(), 10U);
-  EXPECT_EQ(model.applications[1].kernels, 12);
+  ASSERT_EQ(model.applications.size(), 1U);
+  EXPECT_EQ(model.applications[0].command, "python3 step.py");
+  EXPECT_EQ(model.applications[0].work.size(), 10U);
+  EXPECT_EQ(model.applications[0].kernels, 12);
   const std::string text = render(model, Format::markdown);
   for (const char* part :
        {"## Applications", "`python3 step.py`, profiled ", "4.56 us of work on the GPU, busy for 25 % of 4 us",
-        "`table.csv`, imported from ncu", "dram__bytes.sum", "the first 10 of 12", "kernel\\|0", "a \\*note\\*",
-        "By NVTX range", "| `step` | 2 | 24 | 2.28 us | 1 us | 50 % | gemm 25 % |"}) {
+        "the first 10 of 12", "kernel\\|0", "a \\*note\\*", "By NVTX range",
+        "| `step` | 2 | 24 | 2.28 us | 1 us | 50 % | gemm 25 % |"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   EXPECT_EQ(text.find("elsewhere"), std::string::npos);
   EXPECT_EQ(text.find("idle_range"), std::string::npos) << "it launched nothing";
-  EXPECT_NE(render(model, Format::json).find("\"source\": \"ncu\""), std::string::npos);
   EXPECT_NE(render(model, Format::json).find("\"own_ns\": 1000"), std::string::npos);
   EXPECT_NE(render(model, Format::html).find("Applications"), std::string::npos);
 }

@@ -1,6 +1,5 @@
 // harness/cli/bring/export.cpp - `apo export --dispatch`: the accepted configurations as a table that a training code
-// includes; `apo export --torch`: as an op of PyTorch; `apo export traces`: all results as lines of FlashInfer-Trace;
-// `apo export definition`: a family as its problem.
+// includes; `apo export --torch`: as an op of PyTorch.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -28,13 +27,8 @@ namespace apo {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kTraces = "traces";
-constexpr const char* kDefinitionWord = "definition";
-
 struct ExportOptions {
   DispatchRequest request;
-  std::string of_family;
-  std::string reference;  // a Python file
   bool dispatch = false;
   bool torch = false;  // with the dispatch table
   bool with_sources = false;
@@ -71,13 +65,13 @@ void tell_refused(const RefusedIncumbent& one) {
                one.exported ? "" : ", --refused exports it all the same");
 }
 
-// Their forms have outputs that the caller does not own, and one right value.
-void require_pure(const Family& family, const char* form) {
+// The op has outputs that the caller does not own, and one right value.
+void require_pure(const Family& family) {
   const char* what = updates_in_place(family) ? "tensors that a call reads and writes (apo:inout)"
                      : family.alternatives    ? "random outputs (apo:random)"
                                               : nullptr;
   if (what != nullptr) {
-    throw UserError(fmt::format("{} has {}, which {} has no form for", family.name, what, form),
+    throw UserError(fmt::format("{} has {}, which an op of PyTorch has no form for", family.name, what),
                     "'apo export --dispatch' exports it");
   }
 }
@@ -86,64 +80,18 @@ std::vector<NamedText> files_of(const Dispatch& dispatch, const ExportOptions& o
   std::vector<NamedText> files = dispatch_files(dispatch, options.with_sources || options.torch);
   for (const DispatchTable& table : dispatch.tables) {
     if (options.torch) {
-      require_pure(*table.family, "an op of PyTorch");
+      require_pure(*table.family);
       std::ranges::move(torch_files(table, home, static_cast<int>(usable_cpus().size())), std::back_inserter(files));
     }
   }
   return files;
 }
 
-int export_traces(const ExportOptions& options, const Globals& globals) {
-  const Workspace workspace(make_paths(globals.journal));
-  Journal journal = Journal::open(workspace.paths().journal, Access::read_only);
-  const Traces exported = traces(journal, options.of_family, workspace.paths().home);
-  if (exported.count == 0) {
-    throw UserError("the journal has no results" + (options.of_family.empty() ? "" : " of " + options.of_family),
-                    "'apo run' and 'apo compare' make some");
-  }
-  for (const auto& [what, count] : exported.of_other_tensors) {
-    std::fprintf(stderr, "apo: %d of the traces do not fit their definition: %s\n", count, what.c_str());
-  }
-  if (options.output.empty() || options.output == "-") {
-    print(exported.lines);
-  } else {
-    write_file_atomically(options.output, exported.lines);
-  }
-  if (globals.json && !options.output.empty()) {
-    print_json({{"output", options.output}, {"traces", exported.count}, {"left_out", exported.left_out}});
-  } else {
-    std::fprintf(stderr, "apo: %zu traces; %zu experiments without a result are left out\n", exported.count,
-                 exported.left_out);
-  }
-  return kDone;
-}
-
-int export_definition(const ExportOptions& options, const Globals& globals) {
-  if (find_family_file(options.of_family) == nullptr || options.output.empty()) {
-    throw UserError(
-        options.output.empty() ? "--output is missing" : "'" + options.of_family + "' is no family of a file",
-        "'apo export definition --family NAME --output FOLDER'; 'apo list' shows the families");
-  }
-  require_pure(*find_family(options.of_family), "a problem of FlashInfer-Trace");
-  Converted converted =
-      convert(make_paths(globals.journal).home, "export_definition.py",
-              {{"family", to_document(*find_family(options.of_family))}, {"reference", options.reference}});
-  std::vector<std::string> paths;
-  for (NamedText& each : converted.files) {
-    each.path = options.output / each.path;
-    paths.push_back(each.path.string());
-  }
-  write_files_atomically(converted.files);
-  print_answer(globals, {{"family", options.of_family}, {"files", paths}}, join(paths, "\n") + "\n");
-  return kDone;
-}
-
 int export_dispatch(const ExportOptions& options, const Globals& globals) {
   if (!options.dispatch && !options.torch) {
     throw UserError("nothing to export",
                     "'apo export --dispatch --output FOLDER' writes the dispatch table, 'apo export --torch FAMILY "
-                    "--output FOLDER' an op of PyTorch, 'apo export traces' all results, 'apo export definition' a "
-                    "family");
+                    "--output FOLDER' an op of PyTorch");
   }
   if (options.output == "-") {
     throw UserError("--output - is not a folder",
@@ -203,15 +151,10 @@ Action define_export(CLI::App& app, Globals& globals) {
   app.add_flag("--torch", options->torch,
                "write the dispatch table, its sources, and for each family an op of PyTorch that calls what the table "
                "chose, with a test");
-  app.add_option(
-      "family", options->request.family,
-      "kernel family of the table or op (default: all in the journal), or the word 'traces' or 'definition'");
-  app.add_option("--family", options->of_family, "traces: of this kernel family alone; definition: of this one");
-  app.add_option("--reference", options->reference,
-                 "definition: Python file with run(), for a family whose reference is not in Python");
+  app.add_option("family", options->request.family, "kernel family of the table or op (default: all in the journal)");
   auto* device =
       app.add_option("--device", options->request.device, "id or model of the device (default: all in the journal)");
-  app.add_option("--output", options->output, "write to this folder; traces: to this file");
+  app.add_option("--output", options->output, "write to this folder");
   app.add_flag(
          "--on-this-device", options->on_this_device,
          "first judge the rows that were measured on other devices again on this one, whose rows come first there")
@@ -228,14 +171,7 @@ Action define_export(CLI::App& app, Globals& globals) {
                "let measured rows serve their whole class, beyond the sizes on which they were verified; marked so");
   app.add_flag("--with-sources", options->with_sources,
                "write the sources and argument headers too; their constants come from -DAPO_<name>=<value>");
-  return [options, &globals] {
-    const bool is_table = options->dispatch || options->torch;
-    if (!is_table && options->request.family == kDefinitionWord) {
-      return export_definition(*options, globals);
-    }
-    const bool is_traces = !is_table && options->request.family == kTraces;
-    return is_traces ? export_traces(*options, globals) : export_dispatch(*options, globals);
-  };
+  return [options, &globals] { return export_dispatch(*options, globals); };
 }
 
 }  // namespace apo

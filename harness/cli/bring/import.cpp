@@ -1,4 +1,4 @@
-// harness/cli/bring/import.cpp - `apo import`: profiles of an application that other tools recorded, and problems.
+// harness/cli/bring/import.cpp - `apo import`: families of other projects' problems.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,6 @@
 #include "harness/cli/bring/family_text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/console.h"
-#include "harness/cli/look/profile_application.h"
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
@@ -26,22 +25,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kDefinition = "definition";
-constexpr const char* kKernelBench = "kernelbench";
-
-struct DefinitionOptions {
+struct ImportOptions {
+  std::vector<std::string> words;
   ImportRequest request;
   std::string output;  // folder; empty: the working folder
   bool registers = true;
 };
-
-struct ImportOptions {
-  std::vector<std::string> words;
-  ApplicationOptions application;
-  DefinitionOptions definition;
-};
-
-// ---------------------------------------------------------------- a definition
 
 void refuse_what_is_there(const ImportResult& result, const fs::path& folder, const FamilyFile& file,
                           const Paths& paths, bool registers) {
@@ -108,7 +97,7 @@ std::vector<std::string> register_own_variants(const std::string& family, const 
   return notes;
 }
 
-int import_definition(const DefinitionOptions& options, const Globals& globals) {
+int import_problem(const ImportOptions& options, const Globals& globals) {
   const Paths paths = make_paths(globals.journal);
   const TemporaryFolder scratch("apo-import");
   const fs::path folder = options.output.empty() ? "." : options.output;
@@ -153,49 +142,40 @@ int import_definition(const DefinitionOptions& options, const Globals& globals) 
 }
 
 int import_words(ImportOptions& options, const Globals& globals) {
-  std::vector<std::string>& words = options.words;
-  options.definition.output = options.application.output;
-  if (words.front() == kKernelBench) {
+  const std::vector<std::string>& words = options.words;
+  if (words.front() == "kernelbench") {
     if (words.size() != 2) {
       throw UserError("'apo import kernelbench' needs one file",
                       "give a Python file with class Model, get_inputs() and get_init_inputs()");
     }
-    options.definition.request.kernelbench = words[1];
-    return import_definition(options.definition, globals);
-  }
-  if (words.front() != kDefinition) {
-    if (words.size() > 1) {
-      throw UserError("'" + words[1] + "' is one word too many",
-                      "give one file, 'definition' and its files, or 'kernelbench' and a file");
-    }
-    return show_application(import_profile(words.front(), make_paths(globals.journal).home), options.application,
-                            globals);
-  }
-  if (words.size() < 2 || words.size() > 3) {
+    options.request.kernelbench = words[1];
+  } else if (words.front() != "definition") {
+    throw UserError(
+        "'" + words.front() + "' is no kind of problem",
+        "'apo import definition FILE' takes a definition.json, 'apo import kernelbench FILE' a Python file");
+  } else if (words.size() < 2 || words.size() > 3) {
     throw UserError("'apo import definition' needs one or two files",
                     "give definition.json or its folder, and workload.jsonl if it is not beside it");
+  } else {
+    options.request.definition = words[1];
+    options.request.workloads = words.size() > 2 ? words[2] : "";
   }
-  options.definition.request.definition = words[1];
-  options.definition.request.workloads = words.size() > 2 ? words[2] : "";
-  return import_definition(options.definition, globals);
+  return import_problem(options, globals);
 }
 
 }  // namespace
 
 Action define_import(CLI::App& app, Globals& globals) {
   const auto options = std::make_shared<ImportOptions>();
-  app.add_option("file", options->words,
-                 "SQLite export of Nsight Systems, or the output of 'ncu --csv'; or the word 'definition', a "
-                 "definition.json of FlashInfer-Trace or SOL-ExecBench (or its folder), and its workload.jsonl; or "
-                 "'kernelbench' and a Python file with class Model")
+  app.add_option("problem", options->words,
+                 "the word 'definition', a definition.json of FlashInfer-Trace or SOL-ExecBench (or its folder), and "
+                 "its workload.jsonl; or 'kernelbench' and a Python file with class Model")
       ->required();
-  add_application_options(app, options->application);
-  DefinitionOptions& definition = options->definition;
-  app.get_option("--output")->description("a file for the profile; a problem: a folder for the family (default: here)");
-  app.add_option("--name", definition.request.name, "a problem: of the family (default: the problem's)");
-  app.add_option("--python", definition.request.python, "a problem: the Python that has PyTorch (default: python3)");
-  app.add_flag("!--no-register", definition.registers,
-               "a problem: write the files for you to edit; do not check or register the family");
+  app.add_option("--output", options->output, "folder for the family (default: here)");
+  app.add_option("--name", options->request.name, "name of the family (default: the problem's)");
+  app.add_option("--python", options->request.python, "the Python that has PyTorch (default: python3)");
+  app.add_flag("!--no-register", options->registers,
+               "write the files for you to edit; do not check or register the family");
   return [options, &globals] { return import_words(*options, globals); };
 }
 

@@ -43,7 +43,6 @@ struct CompareOptions {
   CommandOptions commands;
   std::string application;  // a file
   int pairs = 0;            // 0: as declared
-  std::string fixed_time;
 };
 
 InterruptNote note_of_comparison(bool keep, const Globals& globals) {
@@ -71,9 +70,6 @@ ProgramComparison programs_of(const CompareOptions& options) {
                           .b = options.candidate,
                           .application = load_application(options.application)};
   asked.application.pairs = options.pairs > 0 ? options.pairs : asked.application.pairs;
-  if (!options.fixed_time.empty()) {
-    asked.application.fixed_time_s = checked_duration("--fixed-time", options.fixed_time);
-  }
   return asked;
 }
 
@@ -159,9 +155,7 @@ void add_application_options(CLI::App& app, CompareOptions& options, const std::
       file,
       app.add_option("--pairs", options.pairs,
                      "pairs of fresh runs (default: as declared, else 14); fewer than 10 decide the quality alone")
-          ->check(CLI::Range(kLeastPairs, 1000)),
-      app.add_option("--fixed-time", options.fixed_time,
-                     "also show what is done within this time, start-up included, for example 60s")};
+          ->check(CLI::Range(kLeastPairs, 1000))};
   for (CLI::Option* const one : mine) {
     one->group("Options for two dispatches (and --target)");
     if (one != file) {
@@ -210,9 +204,8 @@ Action define_compare(CLI::App& app, Globals& globals) {
       "their correctness but what --correct says. gbench puts --benchmark_format=json behind the command, nvbench "
       "--json "
       "FILE.\n"
-      "Two dispatches: the application gets $APO_DISPATCH (or the declared variable), $APO_SEED, and $APO_STEPS or\n"
-      "$APO_SECONDS, and prints {\"apo_step\": 1, \"seconds\": 0.012, \"loss\": 2.31} for each step. Its runs are not\n"
-      "confined.");
+      "Two dispatches: the application gets $APO_DISPATCH (or the declared variable), $APO_SEED and $APO_STEPS, and\n"
+      "prints {\"apo_step\": 1, \"seconds\": 0.012, \"loss\": 2.31} for each step. Its runs are not confined.");
   return [options, &globals] { return compare(*options, globals); };
 }
 

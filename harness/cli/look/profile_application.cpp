@@ -45,16 +45,12 @@ Machine machine_of(Workspace& workspace, const ApplicationSummary& summary) {
 std::int64_t keep(ApplicationProfile& profile, const ApplicationSummary& summary, const Globals& globals) {
   try {
     const Paths paths = make_paths(globals.journal);
-    std::string machine;
     Journal journal = Journal::open(paths.journal, Access::read_write);
-    if (profile.source == "run") {
-      Workspace workspace(paths);
-      const Machine here = machine_of(workspace, summary);
-      profile.device = here.target == Target::cuda ? here.model : "";
-      add_machine(journal, here);
-      machine = here.id;
-    }
-    return add_application(journal, profile, summary, machine);
+    Workspace workspace(paths);
+    const Machine here = machine_of(workspace, summary);
+    profile.device = here.target == Target::cuda ? here.model : "";
+    add_machine(journal, here);
+    return add_application(journal, profile, summary, here.id);
   } catch (const UserError& error) {
     profile.notes.push_back(std::string("not kept in the journal: ") + error.what());
   } catch (const EnvironmentError& error) {
@@ -120,22 +116,12 @@ void write_application(const ApplicationProfile& profile, const ApplicationSumma
     write_ranges(first_rows(ranges), std::ssize(ranges), writer);
     write_gaps(summary, writer);
   }
-  if (!profile.metrics.empty()) {
-    writer.paragraph(fmt::format("{} metrics of kernels, see --json", profile.metrics.size()));
-  }
   for (const std::string& note : profile.notes) {
     writer.paragraph("note: " + note);
   }
 }
 
-}  // namespace
-
-void add_application_options(CLI::App& app, ApplicationOptions& options) {
-  app.add_option("--categories", options.categories,
-                 "JSON file with name patterns that group kernels (default: patterns for PyTorch)");
-  app.add_option("--output", options.output, "write the application's profile to this file");
-}
-
+// Sums up, prints and stores the profile.
 int show_application(ApplicationProfile profile, const ApplicationOptions& options, const Globals& globals) {
   const ApplicationSummary summary = summarise(profile, categories_of(options));
   const std::int64_t id = keep(profile, summary, globals);
@@ -155,6 +141,14 @@ int show_application(ApplicationProfile profile, const ApplicationOptions& optio
     write_file_atomically(options.output, text);
   }
   return kDone;
+}
+
+}  // namespace
+
+void add_application_options(CLI::App& app, ApplicationOptions& options) {
+  app.add_option("--categories", options.categories,
+                 "JSON file with name patterns that group kernels (default: patterns for PyTorch)");
+  app.add_option("--output", options.output, "write the application's profile to this file");
 }
 
 int profile_application(const std::vector<std::string>& command, const ApplicationOptions& options,

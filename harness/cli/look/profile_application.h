@@ -19,7 +19,4 @@ void add_application_options(CLI::App& app, ApplicationOptions& options);
 int profile_application(const std::vector<std::string>& command, const ApplicationOptions& options,
                         const Globals& globals);
 
-// Sums up, prints and stores the profile. `apo import` uses it too.
-int show_application(ApplicationProfile profile, const ApplicationOptions& options, const Globals& globals);
-
 }  // namespace apo

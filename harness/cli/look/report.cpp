@@ -28,49 +28,11 @@ struct ReportOptions {
   std::optional<std::int64_t> campaign;
   std::string format = "markdown";
   std::string output;
-  bool all = false;
   bool commands = false;
-  std::vector<std::string> journals;  // besides --journal's, for an index
 };
 
 report::Format format_of(const std::string& word) {
   return checked_value<report::Format>("format", word == "md" ? "markdown" : word, "");
-}
-
-// Journals with the same name stand in folders that tell them apart.
-std::string folder_of(const std::filesystem::path& journal, std::size_t number, std::size_t journals) {
-  return journals == 1 ? "" : fmt::format("{}-{}/", number, journal.stem().string());
-}
-
-std::vector<report::IndexEntry> load_all(const std::vector<std::filesystem::path>& journals, report::Format format) {
-  std::vector<report::IndexEntry> entries;
-  for (std::size_t i = 0; i < journals.size(); ++i) {
-    Journal journal = Journal::open(journals[i], Access::read_only);
-    for (const Campaign& campaign : all_campaigns(journal)) {
-      entries.push_back({.journal = journals[i].string(),
-                         .link = fmt::format("{}campaign-{}/{}", folder_of(journals[i], i + 1, journals.size()),
-                                             campaign.id, report::report_file(format)),
-                         .model = report::load_model(journal, campaign.id)});
-    }
-  }
-  return entries;
-}
-
-int write_all(const ReportOptions& options, const Globals& globals) {
-  const report::Format format = format_of(options.format);
-  const Paths paths = make_paths(globals.journal);
-  std::vector<std::filesystem::path> journals(options.journals.begin(), options.journals.end());
-  if (journals.empty()) {
-    journals.push_back(paths.journal);
-  }
-  if (options.output == "-") {
-    throw UserError("an index is written with the reports that it links to", "give --output a folder");
-  }
-  const std::vector<report::IndexEntry> entries = load_all(journals, format);
-  const std::filesystem::path index = report::write_index(
-      entries, format, options.output.empty() ? paths.reports : std::filesystem::path(options.output));
-  print_answer(globals, {{"campaigns", entries.size()}, {"path", index.string()}}, index.string() + "\n");
-  return kDone;
 }
 
 int write_commands(const ReportOptions& options, const Globals& globals) {
@@ -103,14 +65,11 @@ std::string choice_text(Journal& journal, std::int64_t chosen) {
   }
   return fmt::format(
       "campaign {} of {} in this journal: {} on {}, begun {}\n"
-      "--campaign NUMBER chooses another, and --all writes them all and an index\n",
+      "--campaign NUMBER chooses another\n",
       chosen, campaigns.size(), campaign->policy.family, join(campaign->policy.workloads, ", "), campaign->started_at);
 }
 
 int write(const ReportOptions& options, const Globals& globals) {
-  if (options.all) {
-    return write_all(options, globals);
-  }
   if (options.commands) {
     return write_commands(options, globals);
   }
@@ -151,13 +110,8 @@ Action define_report(CLI::App& app, Globals& globals) {
   CLI::Option* campaign =
       app.add_option("--campaign", options->campaign,
                      "number of the campaign (default: the newest of apo run, else of apo try and apo evaluate)");
-  CLI::Option* all =
-      app.add_flag("--all", options->all, "write every campaign, and an index over campaigns and devices");
-  all->excludes(campaign);
   app.add_flag("--commands", options->commands, "write a page about all comparisons of two commands")
-      ->excludes(campaign)
-      ->excludes(all);
-  app.add_option("journals", options->journals, "journals for --all (default: the journal of --journal)")->needs(all);
+      ->excludes(campaign);
   app.add_option("--format", options->format, "markdown, html or json; 'apo query --csv' prints experiments as CSV");
   app.add_option("--output", options->output, "write to this folder, or to standard output with -");
   return [options, &globals] { return write(*options, globals); };

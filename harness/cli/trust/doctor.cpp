@@ -361,12 +361,6 @@ int doctor(const Globals& globals) {
   return works ? kDone : kEnvironmentTrouble;
 }
 
-std::string upgraded_text(int from) {
-  const int to = newest_journal_schema();
-  return from == to ? fmt::format("it has the newest schema version, {}\n", to)
-                    : fmt::format("upgraded from schema version {} to {}\n", from, to);
-}
-
 std::string compacted_text(const Compacted& done) {
   return fmt::format(
       "dropped the timed calls of {} rounds (their effects and medians stay) and {} rows of PC samples (one a line and "
@@ -375,41 +369,30 @@ std::string compacted_text(const Compacted& done) {
       format_bytes(static_cast<double>(done.bytes_after)));
 }
 
-// `--upgrade` and `--compact`: brings the journal to the newest schema, and makes it small.
-int look_after_journal(const Globals& globals, bool compacts) {
+int compact_journal(const Globals& globals) {
   const Paths paths = make_paths(globals.journal);
-  const int from = journal_schema_of(paths.journal);
-  Journal journal = Journal::open(paths.journal, Access::read_write);
-  const Compacted done = compacts ? compact(journal) : Compacted{};
-  nlohmann::ordered_json document = {
-      {"journal", paths.journal.string()}, {"schema_before", from}, {"schema", newest_journal_schema()}};
-  if (compacts) {
-    document.update({{"rounds_without_calls", done.rounds},
-                     {"sample_rows_dropped", done.sampled_rows},
-                     {"bytes_before", done.bytes_before},
-                     {"bytes", done.bytes_after}});
+  if (is_absent(paths.journal)) {
+    throw UserError("there is no journal '" + paths.journal.string() + "'", "name one with --journal");
   }
-  print_answer(globals, document,
-               fmt::format("journal '{}': {}", paths.journal.string(), upgraded_text(from)) +
-                   (compacts ? compacted_text(done) : ""));
+  Journal journal = Journal::open(paths.journal, Access::read_write);
+  const Compacted done = compact(journal);
+  print_answer(globals,
+               {{"journal", paths.journal.string()},
+                {"rounds_without_calls", done.rounds},
+                {"sample_rows_dropped", done.sampled_rows},
+                {"bytes_before", done.bytes_before},
+                {"bytes", done.bytes_after}},
+               fmt::format("journal '{}': {}", paths.journal.string(), compacted_text(done)));
   return kDone;
 }
 
 }  // namespace
 
 Action define_doctor(CLI::App& app, Globals& globals) {
-  struct Options {
-    bool upgrade = false;
-    bool compact = false;
-  };
-  const auto options = std::make_shared<Options>();
-  app.add_flag("--upgrade", options->upgrade, "bring the journal to the newest schema, and do nothing else");
-  app.add_flag("--compact", options->compact,
-               "upgrade the journal and drop what no verdict and no report reads: the timed calls of its rounds");
-  return [options, &globals] {
-    const bool looks_after = options->upgrade || options->compact;
-    return looks_after ? look_after_journal(globals, options->compact) : doctor(globals);
-  };
+  const auto compacts = std::make_shared<bool>(false);
+  app.add_flag("--compact", *compacts,
+               "drop what no verdict and no report reads from the journal: the timed calls of its rounds");
+  return [compacts, &globals] { return *compacts ? compact_journal(globals) : doctor(globals); };
 }
 
 }  // namespace apo

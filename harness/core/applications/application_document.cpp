@@ -156,20 +156,18 @@ void check(const DeclaredApplication& application, const Part& part) {
 DeclaredApplication read_application(const nlohmann::json& json, const std::string& where) {
   const Declared declared = json;
   const Part part{declared, "the application", where};
-  check_keys(part,
-             {"command", "prepare", "dispatch_variable", "metrics", "warmup_steps", "steps", "seeds", "pairs",
-              "fixed_time", "time_limit", "kernels"},
-             {"command", "metrics", "steps", "seeds"});
+  check_keys(
+      part,
+      {"command", "prepare", "dispatch_variable", "metrics", "warmup_steps", "steps", "seeds", "pairs", "time_limit"},
+      {"command", "metrics", "steps", "seeds"});
   Declared values = declared;
   for (const char* key : {"command", "prepare"}) {
     if (part.has(key)) {
       values[key] = command_of(part, key);
     }
   }
-  for (const char* key : {"fixed_time", "time_limit"}) {
-    if (part.has(key)) {
-      values[std::string(key) + "_s"] = seconds_of(part, key);
-    }
+  if (part.has("time_limit")) {
+    values["time_limit_s"] = seconds_of(part, "time_limit");
   }
   values["metrics"] = read_metrics(part);
   const auto application = record_of<DeclaredApplication>(part, values);
@@ -183,11 +181,7 @@ DeclaredApplication load_application(const std::string& file) {
     throw UserError("'" + file + "' declares no application: it is no JSON object with the key \"application\"",
                     "docs/applications.md shows one");
   }
-  DeclaredApplication application = read_application(json.at("application"), " in " + file);
-  if (application.kernels.empty() && json.contains("application_kernels") && json["application_kernels"].is_string()) {
-    application.kernels = json["application_kernels"].get<std::string>();
-  }
-  return application;
+  return read_application(json.at("application"), " in " + file);
 }
 
 }  // namespace apo

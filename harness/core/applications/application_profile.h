@@ -17,8 +17,8 @@ namespace apo {
 enum class WorkKind : std::uint8_t { kernel, copy, fill };
 APO_WORDS(WorkKind, work_kind_from, kernel, copy, fill)
 
-// Names the directions of CUPTI, which Nsight Systems exports unchanged: 1 is "memcpy HtoD". There are kDirections of
-// them; any other number is "memcpy of another kind".
+// Names the directions of CUPTI: 1 is "memcpy HtoD". There are kDirections of them; any other number is "memcpy of
+// another kind".
 const char* copy_name(std::int64_t direction);
 inline constexpr std::int64_t kDirections = 11;
 
@@ -117,26 +117,13 @@ struct ProcessTimes {
 };
 APO_FIELDS(ProcessTimes, pid, parent, program, library, missing, complete, dropped, untimed, work, devices, ranges)
 
-// A metric of ncu over all calls of a kernel.
-struct KernelMetric {
-  std::string kernel;
-  std::string name;
-  std::string unit;
-  double mean = 0;
-  std::int64_t samples = 0;
-  bool operator==(const KernelMetric&) const = default;
-};
-APO_FIELDS(KernelMetric, kernel, name, unit, mean, samples)
-
 struct ApplicationProfile {
-  std::string source;   // "run", "nsys" or "ncu"
-  std::string command;  // or the imported file
+  std::string command;
   std::optional<int> exit_code;
   int signal = 0;      // that ended the command
   double seconds = 0;  // wall time of the command; 0 when unknown
   std::string device;  // the GPU's name, when known
   std::vector<ProcessTimes> processes;
-  std::vector<KernelMetric> metrics;
   std::vector<std::string> notes;  // missing numbers with the reasons
 };
 

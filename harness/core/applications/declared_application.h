@@ -43,16 +43,14 @@ struct DeclaredApplication {
   int steps = 0;  // after the warm-up
   std::vector<std::int64_t> seeds;
   int pairs = kApplicationPairs;
-  double fixed_time_s = 0;    // of the second view; 0: none
   double time_limit_s = 600;  // of one run
-  std::string kernels;        // application_kernels of the file: a pattern of names in its profile
 
   const ApplicationMetric& speed() const;
   std::vector<ApplicationMetric> qualities() const;
   bool operator==(const DeclaredApplication&) const = default;
 };
 APO_FIELDS(DeclaredApplication, command, prepare, dispatch_variable, metrics, warmup_steps, steps, seeds, pairs,
-           fixed_time_s, time_limit_s, kernels)
+           time_limit_s)
 
 // Five show an equivalence of the quality, where each has its seed; fewer than ten cannot reach the level of the
 // speed's rule, whatever they say.

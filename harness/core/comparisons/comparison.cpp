@@ -45,17 +45,6 @@ std::string needed_text(const Figure& quality) {
                             : "; the change is as large as the margin, and no number of seeds is known to decide";
 }
 
-std::string expectation_text(const Expectation& expectation) {
-  if (!expectation.missing.empty()) {
-    return "no expectation: " + expectation.missing;
-  }
-  return fmt::format("expected {} of a step, from {} of the kernel ({}) on {} of the time (application profile {}): {}",
-                     ratio_text(expectation.speedup, expectation.lower, expectation.upper),
-                     ratio_text(expectation.kernel_speedup, expectation.kernel_lower, expectation.kernel_upper),
-                     expectation.kernel, format_share(expectation.share), expectation.profile,
-                     expectation.agrees ? "the measured step agrees" : "the measured step DISAGREES");
-}
-
 std::string words_of(ComparisonView view) {
   return replace_all(std::string(to_string(view)), "_", " ");
 }
@@ -112,14 +101,6 @@ TextRows round_rows(const ProgramComparison& comparison) {
 }
 
 }  // namespace
-
-std::vector<ComparisonView> views_of(const DeclaredApplication& application) {
-  std::vector<ComparisonView> views = {ComparisonView::fixed_steps};
-  if (application.fixed_time_s > 0) {
-    views.push_back(ComparisonView::fixed_time);
-  }
-  return views;
-}
 
 bool is_suite(const ProgramComparison& comparison) {
   return comparison.kind == ComparisonKind::commands && comparison.purpose == ComparisonPurpose::gate &&
@@ -181,7 +162,7 @@ std::string figure_text(const Figure& figure) {
 
 std::string note_text(const ProgramComparison& comparison) {
   if (comparison.kind == ComparisonKind::application) {
-    return comparison.expectation ? expectation_text(*comparison.expectation) : "";
+    return "";
   }
   return comparison.commands.correct.empty()
              ? "Correctness was not checked."

@@ -50,13 +50,9 @@ APO_FIELDS(CommandQuestion, metric, higher_is_better, correct, judge, layout, ru
 
 enum class ComparisonView : std::uint8_t {
   rounds,       // of two commands
-  fixed_steps,  // as many steps on both sides, after the warm-up: it decides
-  fixed_time,   // what is done in a time, the start-up within it: it is shown
+  fixed_steps,  // of an application: as many steps on both sides, after the warm-up
 };
-APO_WORDS(ComparisonView, comparison_view_from, rounds, fixed_steps, fixed_time)
-
-// The view that decides, then the second one if a fixed time is declared.
-std::vector<ComparisonView> views_of(const DeclaredApplication& application);
+APO_WORDS(ComparisonView, comparison_view_from, rounds, fixed_steps)
 
 // One fresh run of an application: what apo's clock and the lines of its steps gave; nothing where it is not valid.
 struct ApplicationRun {
@@ -106,23 +102,6 @@ struct Figure {
 APO_FIELDS(Figure, view, kind, metric, unit, value_a, value_b, change, lower, upper, confidence, count, margin, needed,
            finding)
 
-// How many times as fast Amdahl's law lets an application become by the kernel's effect.
-struct Expectation {
-  std::string missing;       // why nothing can be expected; the rest is empty then
-  std::int64_t profile = 0;  // of the application, in the journal
-  double share = 0;          // of its time that the kernels take
-  std::string kernel;        // "row_softmax any: row_softmax/polynomial_exp over row_softmax/simple"
-  double kernel_speedup = 0;
-  double kernel_lower = 0;
-  double kernel_upper = 0;
-  double speedup = 0;  // of a step
-  double lower = 0;
-  double upper = 0;
-  bool agrees = false;  // its interval and the measured one have something in common
-};
-APO_FIELDS(Expectation, missing, profile, share, kernel, kernel_speedup, kernel_lower, kernel_upper, speedup, lower,
-           upper, agrees)
-
 struct ProgramComparison {
   std::int64_t id = 0;
   ComparisonKind kind = ComparisonKind::commands;
@@ -146,7 +125,6 @@ struct ProgramComparison {
   std::optional<Judgement> judgement;  // absent while under way; of a gate without verdict and reason
   std::optional<GateVerdict> gate;     // of a gate, with the judgement
   std::vector<Figure> figures;         // the first is the speed that decides
-  std::optional<Expectation> expectation;
 };
 
 // All benchmarks of the metric are judged, with one error budget.
@@ -170,7 +148,7 @@ std::string power_text(const Figure& figure);
 // The figure as a sentence says it: "step 12 ms -> 11 ms, 1.03x [1.02x, 1.04x] as fast, 98 % interval, 14 pairs", or
 // "loss 2.1 -> 2.2, change +0.0003 [-0.001, +0.002], equivalent with margin 0.01, 5 seeds".
 std::string figure_text(const Figure& figure);
-// What checked the correctness of two commands, or what the kernel lets expect of the step; empty where nothing does.
+// What checked the correctness of two commands; empty of an application.
 std::string note_text(const ProgramComparison& comparison);
 
 // Tables for people. The last two have a row of titles and, where there are any, one for each figure, round or run.

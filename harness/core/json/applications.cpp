@@ -43,8 +43,7 @@ Json to_document(const RangeRow& record) {
 }
 
 Json to_document(const ApplicationProfile& profile, const ApplicationSummary& summary) {
-  return {{"source", profile.source},
-          {"command", profile.command},
+  return {{"command", profile.command},
           {"exit_code", json_of(profile.exit_code)},
           {"signal", profile.signal},
           {"seconds", positive_or_null(profile.seconds)},
@@ -58,7 +57,6 @@ Json to_document(const ApplicationProfile& profile, const ApplicationSummary& su
           {"work", to_documents(summary.work)},
           {"categories", json_of(summary.categories)},
           {"ranges", to_documents(summary.ranges)},
-          {"metrics", json_of(profile.metrics)},
           {"processes", to_documents(profile.processes)},
           {"notes", profile.notes}};
 }

@@ -55,8 +55,7 @@ Json to_document(const ProgramComparison& comparison) {
           {"outcome", judged ? Json(to_string(comparison.outcome)) : Json(nullptr)},
           {"failed", json_of(comparison.failed)},
           {"judgement", judged ? judgement_document(comparison) : Json(nullptr)},
-          {"figures", json_of(comparison.figures)},
-          {"expectation", json_of(comparison.expectation)}};
+          {"figures", json_of(comparison.figures)}};
 }
 
 Json to_document_with_runs(const ProgramComparison& comparison) {

@@ -96,16 +96,13 @@ std::optional<Failure> ApplicationRunner::run_steps(ApplicationRun& run,
   return failure;
 }
 
-ApplicationRun ApplicationRunner::run(ComparisonView view, Side side, std::int64_t seed, std::uint64_t layout_seed,
-                                      const std::vector<std::string>& more) const {
+ApplicationRun ApplicationRunner::run(Side side, std::int64_t seed, std::uint64_t layout_seed) const {
   const TemporaryFolder folder(kCopyPrefix);
-  std::vector<std::string> environment = {
+  const std::vector<std::string> environment = {
       variable(copy_into(folder.path(), dispatch_.at(static_cast<std::size_t>(side)))), drawn_padding(layout_seed),
       fmt::format("APO_SEED={}", seed), fmt::format("APO_WARMUP_STEPS={}", application_.warmup_steps),
-      view == ComparisonView::fixed_steps ? fmt::format("APO_STEPS={}", application_.warmup_steps + application_.steps)
-                                          : fmt::format("APO_SECONDS={}", application_.fixed_time_s)};
-  environment.insert(environment.end(), more.begin(), more.end());
-  ApplicationRun run{.view = view, .side = side, .seed = seed};
+      fmt::format("APO_STEPS={}", application_.warmup_steps + application_.steps)};
+  ApplicationRun run{.side = side, .seed = seed};
   if (const auto failure = run_steps(run, environment)) {
     run.outcome = failure->outcome;
     run.evidence = failure->evidence;

@@ -28,9 +28,8 @@ class ApplicationRunner {
 
   // Runs the declared preparation of A or B, once, in the copy from which the runs get theirs: how it failed.
   std::optional<Failure> prepare(Side side) const;
-  // `layout_seed` draws the size of its environment, to which `more` is added.
-  ApplicationRun run(ComparisonView view, Side side, std::int64_t seed, std::uint64_t layout_seed,
-                     const std::vector<std::string>& more = {}) const;
+  // `layout_seed` draws the size of its environment.
+  ApplicationRun run(Side side, std::int64_t seed, std::uint64_t layout_seed) const;
 
  private:
   std::string variable(const std::filesystem::path& dispatch) const;

@@ -49,27 +49,25 @@ void keep_run(const ApplicationJudging& judging, ApplicationRun run, int pair) {
 }
 
 // Buffered lines are late in every run; lines that are late because the machine held up their reader are late once.
-ApplicationRun run_side(const ApplicationJudging& judging, ComparisonView view, Side side, std::int64_t seed,
-                        Random& random) {
+ApplicationRun run_side(const ApplicationJudging& judging, Side side, std::int64_t seed, Random& random) {
   constexpr int kAttempts = 3;
-  ApplicationRun run = judging.runner.run(view, side, seed, random.next());
+  ApplicationRun run = judging.runner.run(side, seed, random.next());
   for (int attempt = 1; attempt < kAttempts && run.outcome == Outcome::unstable_clock; ++attempt) {
     judging.observer.say("a run is repeated: " + run.evidence);
-    run = judging.runner.run(view, side, seed, random.next());
+    run = judging.runner.run(side, seed, random.next());
   }
   return run;
 }
 
 // Hands on each run as it ends. Both run, even where the first fails: that of one dispatch is the dispatch's, that of
 // both the application's.
-void run_both(const ApplicationJudging& judging, ComparisonView view, int pair,
-              const std::function<void(ApplicationRun)>& then) {
+void run_both(const ApplicationJudging& judging, int pair, const std::function<void(ApplicationRun)>& then) {
   const std::vector<std::int64_t>& seeds = judging.comparison.application.seeds;
   const std::int64_t seed = seeds[static_cast<std::size_t>(pair) % seeds.size()];
-  Random random(derive_seed(judging.seed, to_string(view), static_cast<std::uint64_t>(pair)));
+  Random random(derive_seed(judging.seed, "pair", static_cast<std::uint64_t>(pair)));
   const bool b_first = random.coin();
   for (const Side side : {b_first ? Side::b : Side::a, b_first ? Side::a : Side::b}) {
-    then(run_side(judging, view, side, seed, random));
+    then(run_side(judging, side, seed, random));
   }
 }
 
@@ -94,7 +92,7 @@ int enough_steps(const std::vector<ApplicationRun>& runs, int steps) {
 std::vector<ApplicationRun> run_first_pair(const ApplicationJudging& judging) {
   for (;;) {
     std::vector<ApplicationRun> runs;
-    run_both(judging, ComparisonView::fixed_steps, 0, [&](ApplicationRun run) { runs.push_back(std::move(run)); });
+    run_both(judging, 0, [&](ApplicationRun run) { runs.push_back(std::move(run)); });
     const int now = judging.runner.steps();
     const int enough = enough_steps(runs, now);
     if (enough == now) {
@@ -106,51 +104,34 @@ std::vector<ApplicationRun> run_first_pair(const ApplicationJudging& judging) {
 }
 
 // Whether both ended well.
-bool run_pair(const ApplicationJudging& judging, ComparisonView view, int pair) {
+bool run_pair(const ApplicationJudging& judging, int pair) {
   const DeviceTurns::Turn turn = take_turn(judging.turns, judging.observer);
   bool valid = true;
   const auto keep = [&](ApplicationRun run) {
     valid = valid && run.outcome == Outcome::valid;
     keep_run(judging, std::move(run), pair);
   };
-  if (view == ComparisonView::fixed_steps && pair == 0) {
+  if (pair == 0) {
     for (ApplicationRun& run : run_first_pair(judging)) {
       keep(std::move(run));
     }
   } else {
-    run_both(judging, view, pair, keep);
+    run_both(judging, pair, keep);
   }
   return valid;
 }
 
-// Returns whether all runs ended well.
-bool run_pairs(const ApplicationJudging& judging) {
-  const std::vector<ComparisonView> views = views_of(judging.comparison.application);
+void run_pairs(const ApplicationJudging& judging) {
   const int pairs = pairs_of(judging.comparison.application);
-  const auto all = pairs * static_cast<int>(views.size());
   const auto start = std::chrono::steady_clock::now();
-  int done = 0;
-  for (const ComparisonView view : views) {
-    for (int pair = 0; pair < pairs; ++pair, ++done) {
-      judging.observer.progress({.what = "application, " + replace_all(std::string(to_string(view)), "_", " "),
-                                 .done = done,
-                                 .expected = all,
-                                 .seconds_left = done == 0 ? 0 : seconds_since(start) / done * (all - done)});
-      if (!run_pair(judging, view, pair)) {
-        return false;
-      }
+  for (int pair = 0; pair < pairs; ++pair) {
+    judging.observer.progress({.what = "application",
+                               .done = pair,
+                               .expected = pairs,
+                               .seconds_left = pair == 0 ? 0 : seconds_since(start) / pair * (pairs - pair)});
+    if (!run_pair(judging, pair)) {
+      return;
     }
-  }
-  return true;
-}
-
-void run_once_more(const ApplicationJudging& judging) {
-  if (judging.hooks.on_pairs) {
-    const DeviceTurns::Turn turn = take_turn(judging.turns, judging.observer);
-    judging.hooks.on_pairs([&](const std::vector<std::string>& variables) {
-      return judging.runner.run(ComparisonView::fixed_steps, Side::a, judging.comparison.application.seeds.front(),
-                                judging.seed, variables);
-    });
   }
 }
 
@@ -173,9 +154,7 @@ void judge_application(ProgramComparison& comparison, std::uint64_t seed, const 
     return;
   }
   const ApplicationJudging judging = {comparison, runner, seed, turns, observer, hooks};
-  if (run_pairs(judging)) {
-    run_once_more(judging);
-  }
+  run_pairs(judging);
   judge_runs(comparison);
 }
 

@@ -16,15 +16,11 @@
 
 namespace apo {
 
-// Runs A of an application once more with these environment variables; no verdict uses the run.
-using RunOfA = std::function<ApplicationRun(const std::vector<std::string>& variables)>;
-
 // What the judge tells and is told.
 struct ComparisonHooks {
   std::function<void()> on_begin = {};                     // A works, and B is a program: the first row
   std::function<void(const Round&)> on_round = {};         // of commands, as it is recorded
   std::function<void(const ApplicationRun&)> on_run = {};  // as it ended; of the first pair, as both did
-  std::function<void(const RunOfA&)> on_pairs = {};        // after all pairs of runs, if they ended well
   std::map<std::string, double> noise = {};                // of a suite: known of this machine, as noise_of()
 };
 
@@ -39,7 +35,7 @@ void judge_programs(ProgramComparison& comparison, std::uint64_t seed, const std
 void judge_commands(ProgramComparison& comparison, std::uint64_t seed, const std::shared_ptr<DeviceTurns>& turns,
                     Observer& observer, const ComparisonHooks& hooks);
 
-// Of two dispatches: prepares both, and runs the declared number of pairs of each view: fresh processes with the same
+// Of two dispatches: prepares both, and runs the declared number of pairs: fresh processes with the same
 // seed, in an order that `seed` draws. They do the declared number of steps, or more where these are too short to be
 // timed. Ends with the first pair in which a run fails.
 void judge_application(ProgramComparison& comparison, std::uint64_t seed, const std::shared_ptr<DeviceTurns>& turns,

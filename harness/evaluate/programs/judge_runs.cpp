@@ -28,10 +28,10 @@ struct Pair {
 };
 
 // Returns the pairs in which both runs ended well.
-std::vector<Pair> valid_pairs(const Runs& runs, ComparisonView view) {
+std::vector<Pair> valid_pairs(const Runs& runs) {
   std::map<int, Pair> pairs;
   for (const ApplicationRun& run : runs) {
-    if (run.view == view && run.outcome == Outcome::valid) {
+    if (run.outcome == Outcome::valid) {
       (run.side == Side::b ? pairs[run.pair].b : pairs[run.pair].a) = &run;
     }
   }
@@ -65,11 +65,10 @@ double interval_alpha(int pairs) {
   return std::max(standard_preset().interval_alpha, std::exp2(-pairs));
 }
 
-Figure speed_figure(const ApplicationMetric& metric, ComparisonView view, const std::vector<Pair>& pairs) {
+Figure speed_figure(const ApplicationMetric& metric, const std::vector<Pair>& pairs) {
   const double alpha = interval_alpha(static_cast<int>(pairs.size()));
   const WalshAverages averages = speed_effects(metric, pairs);
-  return {.view = view,
-          .metric = metric.name,
+  return {.metric = metric.name,
           .unit = metric.higher_is_better ? metric.unit : "s",
           .value_a = median(each(pairs, [&](const Pair& pair) { return pair.a->values.at(metric.name); })),
           .value_b = median(each(pairs, [&](const Pair& pair) { return pair.b->values.at(metric.name); })),
@@ -80,10 +79,9 @@ Figure speed_figure(const ApplicationMetric& metric, ComparisonView view, const 
           .count = static_cast<int>(pairs.size())};
 }
 
-Figure start_up_figure(ComparisonView view, const std::vector<Pair>& pairs) {
+Figure start_up_figure(const std::vector<Pair>& pairs) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  return {.view = view,
-          .kind = FigureKind::start_up,
+  return {.kind = FigureKind::start_up,
           .metric = "start-up",
           .unit = "s",
           .value_a = median(each(pairs, [](const Pair& pair) { return pair.a->start_up_s; })),
@@ -122,7 +120,7 @@ QualityFinding finding_of(const Equivalence& test, bool higher_is_better) {
                      : QualityFinding::inconclusive;
 }
 
-Figure quality_figure(const ApplicationMetric& metric, ComparisonView view, const std::vector<Pair>& pairs) {
+Figure quality_figure(const ApplicationMetric& metric, const std::vector<Pair>& pairs) {
   const BySeed values = by_seed(pairs, metric.name);
   std::vector<double> differences;
   for (std::size_t i = 0; i < values.a.size(); ++i) {
@@ -131,8 +129,7 @@ Figure quality_figure(const ApplicationMetric& metric, ComparisonView view, cons
   const double value_a = mean(values.a);
   const double margin = metric.margin * (metric.margin_is_share ? std::abs(value_a) : 1);
   const Equivalence test = test_equivalence(differences, margin);
-  return {.view = view,
-          .kind = FigureKind::quality,
+  return {.kind = FigureKind::quality,
           .metric = metric.name,
           .unit = metric.unit,
           .value_a = value_a,
@@ -164,9 +161,7 @@ Reason reason_of(const WalshAverages& averages) {
 }
 
 bool any_quality(const ProgramComparison& comparison, QualityFinding finding) {
-  return std::ranges::any_of(comparison.figures, [&](const Figure& figure) {
-    return figure.view == ComparisonView::fixed_steps && figure.finding == finding;
-  });
+  return std::ranges::any_of(comparison.figures, [&](const Figure& figure) { return figure.finding == finding; });
 }
 
 struct Conclusion {
@@ -221,7 +216,7 @@ const char* lead(Reason reason) {
 std::string timed_sentence(const ProgramComparison& comparison, Reason reason) {
   std::vector<std::string> parts;
   for (const Figure& figure : comparison.figures) {
-    if (figure.view == ComparisonView::fixed_steps && figure.kind != FigureKind::start_up) {
+    if (figure.kind != FigureKind::start_up) {
       parts.push_back(figure_text(figure));
     }
   }
@@ -248,26 +243,19 @@ void judge_runs(ProgramComparison& comparison) {
   Judgement judgement{.processes = runs, .samples = runs, .rule_version = std::string(kRuleVersion)};
   Reason speed = Reason::unresolved;
   comparison.figures.clear();
-  for (const ComparisonView view : views_of(application)) {
-    const std::vector<Pair> pairs = valid_pairs(comparison.runs, view);
-    if (pairs.empty()) {
-      continue;
-    }
-    comparison.figures.push_back(speed_figure(application.speed(), view, pairs));
-    comparison.figures.push_back(start_up_figure(view, pairs));
+  if (const std::vector<Pair> pairs = valid_pairs(comparison.runs); !pairs.empty()) {
+    comparison.figures = {speed_figure(application.speed(), pairs), start_up_figure(pairs)};
     for (const ApplicationMetric& metric : application.qualities()) {
-      comparison.figures.push_back(quality_figure(metric, view, pairs));
+      comparison.figures.push_back(quality_figure(metric, pairs));
     }
-    if (view == ComparisonView::fixed_steps) {
-      const WalshAverages effects = speed_effects(application.speed(), pairs);
-      const double alpha = interval_alpha(static_cast<int>(pairs.size()));
-      speed = reason_of(effects);
-      judgement.effect = effects.hodges_lehmann();
-      judgement.lower = effects.lower(alpha);
-      judgement.upper = effects.upper(alpha);
-      judgement.confidence = 1 - 2 * alpha;
-      judgement.rounds = static_cast<int>(pairs.size());
-    }
+    const WalshAverages effects = speed_effects(application.speed(), pairs);
+    const double alpha = interval_alpha(static_cast<int>(pairs.size()));
+    speed = reason_of(effects);
+    judgement.effect = effects.hodges_lehmann();
+    judgement.lower = effects.lower(alpha);
+    judgement.upper = effects.upper(alpha);
+    judgement.confidence = 1 - 2 * alpha;
+    judgement.rounds = static_cast<int>(pairs.size());
   }
   note_failures(comparison);
   const auto [verdict, reason] =

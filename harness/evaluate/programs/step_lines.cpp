@@ -25,8 +25,6 @@ constexpr std::size_t kQuotedLine = 200;
 // A line comes later than its step ended by what writing and reading it take, on a busy machine some milliseconds.
 constexpr double kClockShare = 1.05;
 constexpr double kClockSlackS = 0.05;
-// A program that stops at a time by its own clock started that a little later, and may not begin a last step.
-constexpr double kTimeShare = 0.9;
 
 bool is_step(std::string_view line) {
   const std::string text = trim(line);
@@ -68,15 +66,14 @@ Failure no_metric_because(const std::string& why) {
 
 // Of steps [begin, end).
 struct Window {
-  std::size_t timed_begin = 0;  // what these did in the seconds is the speed
-  std::size_t begin = 0;        // behind the warm-up: the quality is of these
+  std::size_t begin = 0;  // behind the warm-up
   std::size_t end = 0;
   double seconds = 0;
 };
 
 using Windowed = Result<Window>;
 
-Windowed fixed_steps_window(const DeclaredApplication& application, const std::vector<StepLine>& steps) {
+Windowed window_of(const DeclaredApplication& application, const std::vector<StepLine>& steps) {
   const auto warmup = static_cast<std::size_t>(application.warmup_steps);
   const std::size_t wanted = warmup + static_cast<std::size_t>(application.steps);
   if (steps.size() != wanted) {
@@ -84,23 +81,7 @@ Windowed fixed_steps_window(const DeclaredApplication& application, const std::v
         fmt::format("it printed the lines of {} steps, and APO_STEPS asked for {}", steps.size(), wanted));
   }
   const double seconds = steps.back().arrived_s - steps[warmup - 1].arrived_s;
-  return Window{.timed_begin = warmup, .begin = warmup, .end = wanted, .seconds = seconds};
-}
-
-Windowed fixed_time_window(const DeclaredApplication& application, const std::vector<StepLine>& steps) {
-  const double time_s = application.fixed_time_s;
-  const auto warmup = static_cast<std::size_t>(application.warmup_steps);
-  const auto end = static_cast<std::size_t>(
-      std::count_if(steps.begin(), steps.end(), [&](const StepLine& step) { return step.arrived_s <= time_s; }));
-  if (end <= warmup) {
-    return no_metric_because(fmt::format("it did {} steps in {}, and {} of them are its warm-up", end,
-                                         format_seconds(time_s), application.warmup_steps));
-  }
-  if (steps.back().arrived_s < kTimeShare * time_s) {
-    return no_metric_because(fmt::format("its last step ended after {}, and APO_SECONDS asked for {}",
-                                         format_seconds(steps.back().arrived_s), format_seconds(time_s)));
-  }
-  return Window{.timed_begin = 0, .begin = warmup, .end = end, .seconds = time_s};
+  return Window{.begin = warmup, .end = wanted, .seconds = seconds};
 }
 
 // Lines that a program keeps in a buffer all come at once, and apo's clock would see no time between them. So do those
@@ -134,11 +115,11 @@ std::vector<double> values_of(const std::vector<StepLine>& steps, std::size_t fi
 }
 
 Result<double> speed_value(const ApplicationMetric& metric, const std::vector<StepLine>& steps, const Window& window) {
-  const std::size_t count = window.end - window.timed_begin;
+  const std::size_t count = window.end - window.begin;
   if (!metric.higher_is_better) {
     return window.seconds / static_cast<double>(count);
   }
-  const std::vector<double> amounts = values_of(steps, window.timed_begin, window.end, metric.name);
+  const std::vector<double> amounts = values_of(steps, window.begin, window.end, metric.name);
   const double sum = std::accumulate(amounts.begin(), amounts.end(), 0.0);
   if (amounts.size() != count || !(sum > 0)) {
     return no_metric_because(fmt::format("{} of {} steps have '{}', and their sum is {}", amounts.size(), count,
@@ -207,8 +188,7 @@ std::optional<Failure> summarise_steps(const DeclaredApplication& application, c
     return no_metric_because(
         "it printed no line of a step, {\"apo_step\": 1, \"seconds\": ...}, on its standard output");
   }
-  const Windowed window = run.view == ComparisonView::fixed_steps ? fixed_steps_window(application, steps)
-                                                                  : fixed_time_window(application, steps);
+  const Windowed window = window_of(application, steps);
   if (!window) {
     return window.failure();
   }
@@ -216,7 +196,7 @@ std::optional<Failure> summarise_steps(const DeclaredApplication& application, c
     return wrong;
   }
   run.start_up_s = steps.front().arrived_s;
-  run.steps = static_cast<int>(window->end - window->timed_begin);
+  run.steps = static_cast<int>(window->end - window->begin);
   run.seconds = window->seconds;
   if (run.seconds < kShortestRunS) {
     return no_metric_because(fmt::format("its {} steps took {}, too little to be timed by their lines", run.steps,

@@ -178,7 +178,7 @@ double application_share(Journal& journal, const std::string& pattern, Observer&
   if (!application) {
     throw UserError(
         "the campaign names kernels of an application, '" + pattern + "', and the journal has no profile of one",
-        "make one with 'apo profile -- COMMAND' or 'apo import FILE', or drop application_kernels");
+        "make one with 'apo profile -- COMMAND', or drop application_kernels");
   }
   const std::string profile = fmt::format("application profile {}", application->id);
   const double share = share_of(application->summary, NamePattern(pattern));

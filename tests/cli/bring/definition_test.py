@@ -66,7 +66,6 @@ class ImportDefinition(DefinitionTest):
         self.said(absent.err, "cannot find the program 'no_such_python'")
         for words in ([], ["no_such_folder"], ["a", "b", "c"]):
             self.imported(*words, code=1)
-        self.said(self.apo("export", "traces", code=None).err, "journal")
 
 
 @unittest.skipUnless(HAS_TORCH, "needs PyTorch: apt-get install python3-torch")
@@ -79,9 +78,6 @@ class ImportWithPyTorch(DefinitionTest):
         self.said(self.imported(*words, "--output", "other", code=None).err,
                   "a family 'rmsnorm_d96' is registered already")
         self.assertFalse(self.place.exists("other"))
-        self.apo("export", "definition", "--family", "rmsnorm_d96", "--output", "back")
-        self.imported("back", "--python", PYTHON, "--output", "again", "--no-register")
-        self.assertEqual(self.place.read("again/rmsnorm_d96.h"), self.place.read("rmsnorm_d96.h"))
         self.place.write("rows.cpp", RIGHT)
         self.place.write("no_weight.cpp", replaced(RIGHT, "rmsnorm_d96/rows", "rmsnorm_d96/no_weight",
                                                    " * wide(weight[c])", ""))

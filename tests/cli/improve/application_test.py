@@ -107,19 +107,13 @@ class ApplicationVerdicts(ApplicationTest):
     def test_a_faster_kernel_that_learns_as_well_is_accepted_and_kept(self):
         self.dispatch("slow", SLOW)
         self.dispatch("right", RIGHT)
-        judged = self.compare("slow", "right", "--fixed-time", "1s", warmup_steps=1)
-        if judged["outcome"] == "no_metric":
-            self.assertEqual(judged["runs"][-1]["view"], "fixed_time")
-            self.skipTest("this machine is too busy for two steps in a second: " + judged["sentence"])
+        judged = self.compare("slow", "right", warmup_steps=1)
         self.resolved(judged, "accepted", "faster")
-        self.assertEqual([(figure["view"], figure["metric"]) for figure in judged["figures"]],
-                         [(view, metric) for view in ("fixed_steps", "fixed_time")
-                          for metric in ("step", "start-up", "loss")])
-        speed, start_up, quality = judged["figures"][:3]
+        self.assertEqual([figure["metric"] for figure in judged["figures"]], ["step", "start-up", "loss"])
+        speed, start_up, quality = judged["figures"]
         self.assertGreater(speed["upper"], 1)
         self.assertGreater(start_up["value_a"], 0)
-        self.assertEqual((quality["finding"], quality["count"], len(judged["runs"])), ("equivalent", 5, 40))
-        self.assertTrue(judged["expectation"]["missing"])
+        self.assertEqual((quality["finding"], quality["count"], len(judged["runs"])), ("equivalent", 5, 20))
         sql = "SELECT verdict, reason, pairs, quality FROM application_comparisons"
         self.assertEqual(self.apo("query", "--csv", "-q", "--sql", sql).out, "verdict,reason,pairs,quality\r\n"
                          f"{judged['verdict']},{judged['reason']},10,loss equivalent\r\n")

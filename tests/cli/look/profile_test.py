@@ -1,4 +1,4 @@
-# tests/cli/look/profile_test.py - `apo profile -- COMMAND`, `apo import`, `apo research`, and recorded profiles.
+# tests/cli/look/profile_test.py - `apo profile -- COMMAND`, `apo research`, and recorded profiles.
 import array
 import json
 import os
@@ -144,26 +144,6 @@ class ProfileRanges(ProfileTest):
             self.skipTest("built without NVTX's header")
         self.assertEqual(self.json("query", "--sql", RANGES)["rows"],
                          [["step", 1, 5, 500, 300, 5], ["step / forward", 1, 2, 200, 200, 2]])
-
-
-class Import(CommandTest):
-    def test_ncu_csv_becomes_the_same_tables(self):
-        self.place.write("ncu.csv",
-                         '"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n'
-                         '"0","1","sgemm","gpu__time_duration.sum","ns","3,000"\n'
-                         '"1","1","my_kernel","gpu__time_duration.sum","us","1"\n')
-        document = self.json("import", "ncu.csv")
-        self.assertEqual((document["source"], document["total_ns"], document["idle_share"]), ("ncu", 4000, None))
-        self.assertEqual((document["work"][0]["category"], document["work"][0]["ceiling"]), ("GEMM", 4))
-        self.assertEqual(len(document["metrics"]), 2)
-
-    def test_what_cannot_be_read_says_how_to_export_it(self):
-        for name in ("a.nsys-rep", "a.ncu-rep", "a.txt"):
-            self.place.write(name, "" if name == "a.txt" else "NVIDIA's own")
-        for line, said in (("a.nsys-rep", "nsys export --type sqlite a.nsys-rep"),
-                           ("a.ncu-rep", "ncu --import a.ncu-rep --csv"), ("a.txt", "neither an SQLite export"),
-                           ("missing", "missing"), ("", "file")):
-            self.said(self.apo("import", *line.split(), code=1).err, said)
 
 
 class RecordedProfiles(CommandTest):

@@ -18,7 +18,7 @@ Declaration a_declaration() {
     "metrics": [{"name": "tokens", "unit": "tokens/s", "better": "higher", "role": "speed"},
                 {"name": "loss", "role": "quality", "margin": 0.01, "last": 5},
                 {"name": "accuracy", "role": "quality", "better": "higher", "margin_percent": 2}],
-    "warmup_steps": 3, "steps": 10, "seeds": [1, -2], "pairs": 12, "fixed_time": "90s", "time_limit": "10m"})");
+    "warmup_steps": 3, "steps": 10, "seeds": [1, -2], "pairs": 12, "time_limit": "10m"})");
 }
 
 // What is wrong with the declaration once `key` has that value; of the first metric for "metrics.KEY".
@@ -49,7 +49,6 @@ TEST(DeclaredApplication, EveryKeyIsRead) {
   EXPECT_EQ(read.steps, 10);
   EXPECT_EQ(read.seeds, (std::vector<std::int64_t>{1, -2}));
   EXPECT_EQ(read.pairs, 12);
-  EXPECT_EQ(read.fixed_time_s, 90);
   EXPECT_EQ(read.time_limit_s, 600);
 }
 

@@ -14,8 +14,7 @@ DeclaredApplication an_application(bool rate = false) {
                       {.name = "loss", .role = MetricRole::quality, .margin = 0.01}},
           .warmup_steps = 2,
           .steps = 3,
-          .seeds = {1},
-          .fixed_time_s = 4};
+          .seeds = {1}};
 }
 
 std::string line_of(int step, const std::string& loss = "2.5", double seconds = 1) {
@@ -65,21 +64,6 @@ TEST(StepLines, AMeanMayBeOverTheLastSteps) {
   ApplicationRun run;
   EXPECT_FALSE(summarise_steps(application, read_all(kFive).steps(), run));
   EXPECT_EQ(run.values.at("loss"), 1.5);
-}
-
-TEST(StepLines, AFixedTimeCountsWhatIsDoneInItStartUpIncluded) {
-  DeclaredApplication application = an_application();
-  application.fixed_time_s = 13.5;  // four lines, the first after ten seconds
-  ApplicationRun run{.view = ComparisonView::fixed_time};
-  EXPECT_FALSE(summarise_steps(application, read_all(kFive).steps(), run));
-  EXPECT_EQ(run.steps, 4);
-  EXPECT_EQ(run.values.at("step"), 13.5 / 4);
-  EXPECT_EQ(run.values.at("loss"), 2.5);
-  application.fixed_time_s = 100;
-  EXPECT_EQ(summarise_steps(application, read_all(kFive).steps(), run)->outcome, Outcome::no_metric)
-      << "it ended early";
-  application.fixed_time_s = 11;
-  EXPECT_EQ(summarise_steps(application, read_all(kFive).steps(), run)->outcome, Outcome::no_metric) << "warm-up alone";
 }
 
 TEST(StepLines, OtherLinesAreTheProgramsOwnAffair) {

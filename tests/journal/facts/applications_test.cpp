@@ -15,8 +15,7 @@ TEST(Application, ComesBackFromTheJournal) {
   Journal journal = scratch.open();
   prepare(journal);
   EXPECT_FALSE(newest_application(journal));
-  ApplicationProfile profile{.source = "run", .command = kAwkward, .exit_code = 3, .seconds = 1.5, .notes = {kAwkward}};
-  profile.metrics = {{.kernel = "k", .name = "dram", .unit = "%", .mean = 80, .samples = 2}};
+  ApplicationProfile profile{.command = kAwkward, .exit_code = 3, .seconds = 1.5, .notes = {kAwkward}};
   ApplicationSummary summary{.total_ns = 100, .span_ns = 400, .busy_ns = 90, .longest_gap_ns = 50};
   summary.work = {{.work = {.name = kAwkward, .calls = 2, .total_ns = 75, .min_ns = 30, .max_ns = 45},
                    .category = "GEMM",
@@ -35,7 +34,7 @@ TEST(Application, ComesBackFromTheJournal) {
                      .own_ns = 70,
                      .categories = {{.name = "GEMM", .calls = 1, .total_ns = 70}}}};
   const std::int64_t id = add_application(journal, profile, summary, "cpu-1");
-  add_application(journal, {.source = "ncu", .command = "empty"}, {}, "");
+  add_application(journal, {.command = "empty"}, {}, "cpu-1");
   for (WorkRow& row : summary.work) {
     row.ceiling = 1 / (1 - row.share);
   }
@@ -49,7 +48,6 @@ TEST(Application, ComesBackFromTheJournal) {
   EXPECT_EQ(recorded.notes, profile.notes);
   EXPECT_EQ(recorded.work, summary.work);
   EXPECT_EQ(recorded.kernels, 2);
-  EXPECT_EQ(recorded.metrics, profile.metrics);
   summary.ranges[0].share = 0.9;
   summary.ranges[1].share = 0.7;
   EXPECT_EQ(recorded.ranges, summary.ranges);

@@ -105,21 +105,18 @@ ProgramComparison a_failed_application(std::int64_t campaign) {
                         .finished_at = "2026-01-02T03:05:05Z"};
   one.runs = {filled<ApplicationRun>(),
               {.seed = -7, .outcome = Outcome::not_finite, .evidence = "'loss' is nan", .wall_s = 1}};
-  one.runs[0].view = ComparisonView::fixed_time;
+  one.runs[0].view = ComparisonView::fixed_steps;
   one.runs[0].outcome = Outcome::valid;
   one.runs[0].evidence = "";
   one.runs[0].values = {{"step", 0.5}, {"loss", 1e-300}};
   one.outcome = Outcome::not_finite;
   one.failed = FailedSide::a;
   one.figures = {filled<Figure>(), filled<Figure>()};
-  one.figures[0].view = ComparisonView::fixed_time;
-  one.figures[1].view = ComparisonView::fixed_steps;
+  one.figures[0].view = one.figures[1].view = ComparisonView::fixed_steps;
   one.figures[1].kind = FigureKind::quality;
   one.figures[1].upper = std::numeric_limits<double>::infinity();
   one.figures[1].finding = QualityFinding::inconclusive;
   one.judgement = Judgement{.reason = Reason::interrupted, .sentence = kAwkward, .seconds = 9, .rule_version = "r"};
-  one.expectation = filled<Expectation>();
-  one.expectation->profile = 0;  // none that the journal has
   return one;
 }
 

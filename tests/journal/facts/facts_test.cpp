@@ -7,7 +7,6 @@
 #include "journal/facts/comparisons.h"
 #include "journal/facts/experiments.h"
 #include "journal/facts/incumbents.h"
-#include "journal/facts/jobs.h"
 #include "journal/facts/profiles.h"
 #include "journal/facts/replays.h"
 #include "journal/facts/research/briefs.h"
@@ -64,11 +63,7 @@ std::int64_t fill(Journal& journal) {
              .ranked = {{.configuration = experiment.candidate}},
              .unwritten = {{.technique = {.name = "t"}, .attacks = "b"}}});
   add_proposer_call(journal, iteration, {.command = "c", .proposals = {{.author = "a", .configuration = {}}}});
-  const std::int64_t job = begin_job(journal, {.tool = "evaluate", .arguments = "{}", .started_at = "2026-01-01"});
-  journal.implementation().job = job;
   experiment.id = begin_experiment(journal, experiment);
-  journal.implementation().job = 0;
-  finish_job(journal, job, {.state = JobState::failed});
   experiment.gates.front().wrong_case = WrongCase{.workload = "w"};
   finish_experiment(journal, experiment, a_lesson(experiment));
   const std::int64_t worker = add_worker(journal, {.campaign = campaign, .number = 1});
@@ -90,8 +85,7 @@ std::int64_t fill(Journal& journal) {
   ApplicationSummary summary{.total_ns = 5, .work = {{.work = {.name = "k", .calls = 1, .total_ns = 5}}}};
   summary.gaps[0].count = 1;
   summary.ranges = {{.name = "r", .path = "r", .calls = 1, .categories = {{.name = "other", .calls = 1}}}};
-  add_application(journal, {.source = "ncu", .command = "f.csv", .metrics = {{.kernel = "k", .samples = 1}}}, summary,
-                  "");
+  add_application(journal, {.command = "f"}, summary, "cpu-1");
   Selftest selftest{.machine = "cpu-1", .kernels = {{.configuration = experiment.candidate}}};
   selftest.id = begin_selftest(journal, selftest);
   add_selftest_comparison(journal, selftest.id, {.incumbent = experiment.candidate, .candidate = experiment.candidate});
@@ -101,8 +95,7 @@ std::int64_t fill(Journal& journal) {
                                .application = an_application(),
                                .machine = "cpu-1",
                                .judgement = Judgement{.verdict = Verdict::reverted},
-                               .figures = {{.metric = "loss"}},
-                               .expectation = Expectation{.missing = "none"}};
+                               .figures = {{.metric = "loss"}}};
   comparison.id = begin_comparison(journal, comparison);
   add_comparison_run(journal, comparison.id, {.values = {{"step", 1}, {"loss", 1}}});
   finish_comparison(journal, comparison);

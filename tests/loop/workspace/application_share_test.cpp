@@ -6,6 +6,7 @@
 #include "harness/core/system/files.h"
 #include "harness/loop/workspace/known.h"
 #include "journal/facts/applications.h"
+#include "journal/facts/machines.h"
 
 namespace apo {
 namespace {
@@ -23,7 +24,8 @@ class ApplicationShare : public ::testing::Test {
     ApplicationSummary summary{.total_ns = e88_ns + rest_ns, .span_ns = span_ns};
     summary.work = {{.work = {.name = "e88_backward_kernel", .calls = 1, .total_ns = e88_ns}},
                     {.work = {.name = "sgemm", .calls = 1, .total_ns = rest_ns}}};
-    add_application(journal_, {.source = "run", .command = "train"}, summary, "");
+    add_machine(journal_, {.id = "here"});
+    add_application(journal_, {.command = "train"}, summary, "here");
   }
   std::string error_of(const std::string& pattern) {
     try {
