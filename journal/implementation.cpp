@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
 #include "harness/core/hash.h"
+#include "harness/core/text.h"
 #include "journal/schema/schema.h"
 
 namespace apo {
@@ -95,6 +97,11 @@ std::filesystem::path prepared(const std::filesystem::path& path, Access access)
   return whole;
 }
 
+std::int64_t job_of_this_process() {
+  const char* job = std::getenv("APO_JOB");
+  return job == nullptr ? 0 : parse_int(job).value_or(0);
+}
+
 std::optional<LockFile> lock_for(const std::filesystem::path& path, Access access) {
   return access == Access::read_only ? std::nullopt : std::optional(writer_lock(path));
 }
@@ -124,7 +131,7 @@ std::string time_or_now(const std::string& time) {
 }
 
 Journal::Implementation::Implementation(const std::filesystem::path& file, Access access)
-    : path(prepared(file, access)), lock(lock_for(path, access)), database(path, access) {
+    : path(prepared(file, access)), lock(lock_for(path, access)), database(path, access), job(job_of_this_process()) {
   if (access == Access::read_only) {
     check_filled(database, path);
   } else {

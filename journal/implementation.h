@@ -15,7 +15,7 @@
 namespace apo {
 
 // Work that only one process may do at a time, with all that belongs to it. An experiment is one outside campaigns.
-enum class Task : std::uint8_t { campaign, experiment, comparison };
+enum class Task : std::uint8_t { campaign, experiment, job, comparison };
 
 LockFile writer_lock(const std::filesystem::path& journal);  // throws UserError
 
@@ -25,6 +25,7 @@ struct Journal::Implementation {
   std::filesystem::path path;
   std::optional<LockFile> lock;  // of a writer; before the database: freed after it is closed
   Database database;
+  std::int64_t job = 0;                                       // whose command this process is; 0: of none
   std::map<std::string, std::int64_t, std::less<>> machines;  // the state that this process added, by Machine::id
 };
 

@@ -85,6 +85,9 @@ constexpr Invariant kInvariants[] = {
     {"the runs of an application are numbered from 0 without a hole",
      "SELECT comparison FROM comparison_run GROUP BY comparison HAVING max(position) <> count(*) - 1 OR"
      " min(position) <> 0"},
+    {"an experiment of a job began after it",
+     "SELECT x.experiment FROM job_experiment x JOIN job j ON j.id = x.job JOIN experiment e ON e.id = x.experiment"
+     " WHERE e.started_at < j.started_at"},
     {"an answered placement is an experiment of its candidate against its incumbent, with its number and prediction",
      "SELECT z.experiment FROM placement_end z JOIN placement p ON p.id = z.placement JOIN experiment e ON"
      " e.id = z.experiment WHERE e.candidate <> p.candidate OR e.incumbent <> p.incumbent OR e.idx <> p.idx OR"
@@ -103,6 +106,7 @@ constexpr Invariant kInvariants[] = {
     {"what workers were given in an iteration is over when it ends",
      "SELECT p.id FROM placement p JOIN iteration_end z ON z.iteration = p.iteration WHERE p.id NOT IN"
      " (SELECT placement FROM placement_end)"},
+    {"a job that is done has a document", "SELECT job FROM job_end WHERE state = 'done' AND NOT json_valid(document)"},
     {"a source is stored with the variant that it is of",
      "SELECT v.source_hash FROM variant v LEFT JOIN blob b ON b.sha256 = v.source_hash WHERE b.kind IS NOT 'source'"},
     {"a variant with headers has its own file, and all of them",

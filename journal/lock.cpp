@@ -7,6 +7,7 @@ namespace {
 
 // A campaign is locked at its place in the file, where the process id of who took it stands.
 constexpr std::int64_t kExperiments = std::int64_t{1} << 40;  // locked beyond the file's end: nothing stands there
+constexpr std::int64_t kJobs = std::int64_t{1} << 41;         // the same
 constexpr std::int64_t kComparisons = std::int64_t{1} << 42;  // the same
 
 std::int64_t byte_of(Task what, std::int64_t id) {
@@ -15,6 +16,8 @@ std::int64_t byte_of(Task what, std::int64_t id) {
       return LockFile::kPlace * id;
     case Task::experiment:
       return kExperiments + id;
+    case Task::job:
+      return kJobs + id;
     case Task::comparison:
       return kComparisons + id;
   }

@@ -46,13 +46,13 @@ class Commands:
         self.program, self.options = program, options
         self.guards: set[subprocess.Popen] = set()
 
-    async def run(self, line: CommandLine, on_progress: Callable[[str], None] = lambda line: None) -> Ended:
+    async def run(self, line: CommandLine, job: int = 0, on_progress: Callable[[str], None] = lambda line: None) -> Ended:
         """Ends what the command leaves behind, and all of it where the caller is cancelled. Throws Trouble."""
         guard = None
         try:
             guard = start_guard()
             self.guards.add(guard)
-            environment = {**os.environ, "APO_PROGRESS": "lines"}
+            environment = {**os.environ, "APO_PROGRESS": "lines", "APO_JOB": str(job)}
             process = await asyncio.create_subprocess_exec(
                 "apo", *line.words, *self.options, executable=self.program, process_group=guard.pid, env=environment,
                 stdin=PIPE, stdout=PIPE, stderr=PIPE)

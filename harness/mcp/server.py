@@ -5,9 +5,7 @@ One thread and one loop of events; nothing is computed here. It ends when the cl
 from __future__ import annotations
 
 import asyncio
-import itertools
 import os
-import secrets
 import select
 import selectors
 import signal
@@ -16,14 +14,15 @@ import time
 
 from arguments import CommandLine, Mistake, command_line, schema_fault
 from commands import Commands, Trouble
-from jobs import JobEnd, end_of, ended_answer, job_number, parsed_document, plain_answer, refusal, running_answer
+from jobs import (JobEnd, JobRow, end_in, end_of, ended_answer, interrupted_answer, job_number, load_job, parsed_document,
+                  plain_answer, refusal, running_answer)
 from protocol import INTERNAL_ERROR, Call, LineReader, ProtocolError, Session, ToolAnswer, resource_not_found
 from tools import INSTRUCTIONS, LISTS, LONGEST_WAIT_S, TOOL_BY_NAME, Tool, find_resource, prompt_text
 
 MOST_COMMANDS = 16
 MOST_WAITS = 256
 DEFAULT_WAIT_S = 20
-MOST_ENDED = 256  # jobs whose ends are kept
+BETWEEN_LOOKS_S = 1  # at a job that another server runs
 BETWEEN_PROGRESS_S = 0.25
 MOST_UNSENT = 4 << 20  # a client that reads nothing is not read either
 FAREWELL_S = 0.3
@@ -35,7 +34,8 @@ class Job:
     def __init__(self, tool: Tool, arguments: dict, line: CommandLine):
         self.tool, self.arguments, self.line = tool, arguments, line
         self.since = time.monotonic()
-        self.number = 0
+        self.number = 0  # of its row
+        self.has_number = asyncio.Event()  # or ended without one
         self.progress = ""
         self.told = 0.0  # when the newest progress was
         self.watchers: set[Call] = set()
@@ -55,12 +55,10 @@ class Job:
 class Server:
     """Carries calls out: starts commands, keeps jobs, answers those who wait."""
 
-    def __init__(self, root: str, answer_within_s: float, version: str, commands: Commands, send):
-        self.root, self.answer_within_s, self.commands = root, answer_within_s, commands
+    def __init__(self, root: str, journal: str, answer_within_s: float, version: str, commands: Commands, send):
+        self.root, self.journal, self.answer_within_s, self.commands = root, journal, answer_within_s, commands
         self.session = Session(version, INSTRUCTIONS, LISTS, self, send)
-        self.jobs: dict[int, Job] = {}  # those that run, and the newest of those that have ended
-        # A handle of an earlier server is unlikely to be one of this one.
-        self.numbers = itertools.count(1000 * (1 + secrets.randbelow(1_000_000)))
+        self.jobs: dict[int, Job] = {}  # those that run
         self.running = 0  # commands and jobs
         self.waits = 0
 
@@ -123,12 +121,9 @@ class Server:
     async def begin_job(self, call: Call, job: Job) -> ToolAnswer:
         """Answers with the handle where it takes long. A client that takes the call back until then stops the job."""
         self.running += 1
-        job.number = next(self.numbers)
-        self.jobs[job.number] = job
-        if len(self.jobs) > MOST_ENDED:
-            self.jobs.pop(next((number for number, one in self.jobs.items() if one.answer and one.answer.done()), 0), None)
         job.answer = asyncio.create_task(self.carry_out(job))
         try:
+            await job.has_number.wait()
             return await self.answer_of(job, call, job.since + self.answer_within_s - time.monotonic())
         except asyncio.CancelledError:
             job.stop()
@@ -144,15 +139,27 @@ class Server:
         return job.answer.result() if job.answer.done() else job.running()
 
     async def carry_out(self, job: Job) -> ToolAnswer:
+        """The row first: a job whose handle was given out is in the journal, and one whose end was told is over there."""
+        row = JobRow(self.commands)
         try:
-            return ended_answer(job.number, job.tool.name, await self.end_of_command(job))
+            job.number = await row.begin(job.tool.name, job.arguments)
+            self.jobs[job.number] = job
+            job.has_number.set()
+            end = await self.end_of_command(job)
+            if trouble := await row.finish(end):
+                end.message += ("\n" if end.message else "") + "the journal did not take the end of the job: " + trouble
+            return ended_answer(job.number, job.tool.name, end)
+        except Trouble as trouble:
+            return refusal(str(trouble))
         finally:
             self.running -= 1
+            self.jobs.pop(job.number, None)
+            job.has_number.set()
 
     async def end_of_command(self, job: Job) -> JobEnd:
         if job.cancelled:
             return JobEnd("cancelled", "cancelled before it began")
-        job.command = asyncio.create_task(self.commands.run(job.line, lambda line: self.tell(job, line)))
+        job.command = asyncio.create_task(self.commands.run(job.line, job.number, lambda line: self.tell(job, line)))
         try:
             return end_of(job.tool, job.arguments, await job.command)
         except asyncio.CancelledError:
@@ -181,19 +188,33 @@ class Server:
         self.waits += 1
         try:
             answer = await self.waited(call, number, seconds, cancels)
+        except Trouble as trouble:
+            return refusal(str(trouble))
         finally:
             self.waits -= 1
         # To be cancelled is what it asked for.
         return ToolAnswer(answer.text, answer.structured, answer.is_error and not (cancels and answer.structured))
 
     async def waited(self, call: Call, number: int, seconds: float, cancels: bool) -> ToolAnswer:
-        job = self.jobs.get(number)
-        if job is None:
-            return refusal(f"this server has no job j{number}: a server knows its own jobs while it runs; 'query' has the "
-                           "experiments of earlier ones")
-        if cancels:
-            job.stop()
-        return await self.answer_of(job, call, seconds)
+        if job := self.jobs.get(number):
+            if cancels:
+                job.stop()
+            return await self.answer_of(job, call, seconds)
+        until = time.monotonic() + seconds
+        while True:
+            row = await load_job(self.commands, number)
+            if not row:
+                return refusal(f"there is no job j{number} in '{self.journal}'")
+            if row["end"]:
+                return ended_answer(number, row["tool"], end_in(row))
+            if not row["has_server"]:
+                return interrupted_answer(number, row["tool"], row["experiments"])
+            if cancels:
+                return refusal(f"job j{number} belongs to another running server; only that one can stop it")
+            left = until - time.monotonic()
+            if left <= 0:
+                return running_answer(number, row["tool"], "another server runs it")
+            await asyncio.sleep(min(BETWEEN_LOOKS_S, left))
 
 
 class Streams:
@@ -261,12 +282,12 @@ class Streams:
                 pass
 
     async def finish(self) -> None:
-        """Sends pending answers to a client that still reads."""
+        """Sends pending answers to a client that still reads, and gives rows of jobs that have just ended their time."""
         self.loop.remove_reader(self.source)
         if self.unsent:
             self.loop.add_writer(self.target, self.write)
         until = time.monotonic() + FAREWELL_S
-        while self.unsent and time.monotonic() < until and not self.is_gone():
+        while (self.unsent or JobRow.busy) and time.monotonic() < until and not self.is_gone():
             await asyncio.sleep(0.002)
 
 
@@ -276,11 +297,11 @@ async def main(program: str, version: str, journal: str, seconds: str, *families
     os.dup2(2, 1)
     commands = Commands(program, ["--journal=" + journal, *["--families=" + family for family in families]])
     streams = Streams(0, target)
-    server = Server(os.path.realpath("."), float(seconds), version, commands, streams.send)
+    server = Server(os.path.realpath("."), journal, float(seconds), version, commands, streams.send)
     await streams.serve(server.session)
     await streams.finish()
     commands.end_all()
-    os._exit(0)  # a journal that is locked by another process delays nothing
+    os._exit(0)  # the processes of rows end with us: a journal that is locked by another process delays nothing
 
 
 if __name__ == "__main__":

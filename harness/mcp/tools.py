@@ -45,14 +45,15 @@ def job_schema(result: dict) -> dict:
     """The answer of a tool that is a job, with the command's document as its `result`."""
     schema = document_schema(
         optional=("seconds", "progress", "exit_code", "message", "experiments"),
-        job=("string", "its handle, for 'wait' and 'cancel' of this server"),
+        job=("string", "its handle, for 'wait' and 'cancel'; it outlives this server"),
         tool=("string", "the tool that was called"),
         state=("string", "running: call 'wait' with the job"),
         seconds=("number", "since it began"),
         progress=("string", "the newest line of progress"),
         exit_code=("integer", "of the command"),
-        message=("string", "what the command said beside its document, or why there is none"))
-    schema["properties"]["state"]["enum"] = ["running", "done", "failed", "cancelled"]
+        message=("string", "what the command said beside its document, or why there is none"),
+        experiments=("array", "of an interrupted job: those that it began, with their verdicts"))
+    schema["properties"]["state"]["enum"] = ["running", "done", "failed", "cancelled", "interrupted"]
     schema["properties"]["result"] = result
     return schema
 
@@ -145,7 +146,7 @@ class Tool:
     words: tuple[str, ...] = ()
     candidate: str | None = None
     with_file: tuple[str, ...] = ()
-    # A job may take longer than a client waits: its answer is a record of the job.
+    # A job may take longer than a client waits: it has a row in the journal, and its answer is a record of the job.
     is_job: bool = False
     # The exit codes whose document answers what was asked: 1 and 3 too where a wrong kernel is an answer.
     answers: tuple[int, ...] = (0,)
@@ -296,7 +297,8 @@ TOOLS = [
     Tool(
         name="wait",
         title="Wait for a job",
-        description="Answers with the result of a job when it ends, or after some seconds with its progress; call it again then.",
+        description="Answers with the result of a job when it ends, or after some seconds with its progress; call it again then. "
+                    "Knows jobs of earlier servers too.",
         arguments={"job": JOB, "seconds": {"type": "number", "minimum": 0, "maximum": LONGEST_WAIT_S,
                                            "description": "how long to wait for its end (default: 20)"}},
         required=("job",),

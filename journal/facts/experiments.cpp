@@ -113,6 +113,11 @@ std::int64_t begin_experiment(Journal& journal, const Experiment& experiment) {
                                       {"started_at", time_or_now(experiment.started_at)}});
   insert_rows(journal, "experiment_workload", experiment.workloads, {{"experiment", id}});
   insert_rows(journal, "experiment_technique", experiment.techniques, {{"experiment", id}});
+  // In a journal that has no such job, or whose job is over, the number means nothing.
+  database_of(journal).run(
+      "INSERT INTO job_experiment (experiment, job) SELECT ?, id FROM job WHERE id = ?"
+      " AND id NOT IN (SELECT job FROM job_end)",
+      {id, journal.implementation().job});
   if (experiment.campaign == 0) {
     take(journal, Task::experiment, id);
   }

@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "harness" / "mcp"))
 from arguments import Mistake, command_line, file_below, schema_fault  # noqa: E402
 from commands import Ended  # noqa: E402
-from jobs import JobEnd, end_of, ended_answer, job_number, running_answer  # noqa: E402
+from jobs import (JobEnd, end_of, ended_answer, interrupted_answer, job_number, kept_arguments, running_answer)  # noqa: E402
 from protocol import ProtocolError  # noqa: E402
 from tools import (ANY_JOB, INSTRUCTIONS, RESOURCES, TOOL_BY_NAME, TOOLS, find_resource, overview, prompt_text,  # noqa: E402
                    without_rounds, without_steps)
@@ -249,11 +249,14 @@ class Jobs(unittest.TestCase):
         end, _ = self.ended("verify", Ended(0, 0, '{"gates":[{"gate":"build","steps":[1,2]}]}'))
         self.assertEqual(end.document, {"gates": [{"gate": "build"}]})
 
-    def test_cancelled_and_running_jobs_name_themselves(self):
+    def test_cancelled_running_and_interrupted_jobs_name_themselves(self):
+        experiments = [{"id": 8, "candidate": "copy/a", "state": "finished", "verdict": "reverted"}]
         for answer, is_error, record in [
                 (ended_answer(1, "evaluate", JobEnd("cancelled", "cancelled")), False, {"job": "j1", "state": "cancelled"}),
                 (running_answer(7, "evaluate", "round 3", seconds=2.5), False,
-                 {"job": "j7", "state": "running", "progress": "round 3", "seconds": 2.5})]:
+                 {"job": "j7", "state": "running", "progress": "round 3", "seconds": 2.5}),
+                (interrupted_answer(3, "evaluate", experiments), True, {"state": "interrupted", "experiments": experiments}),
+                (interrupted_answer(4, "compare", []), True, {"state": "interrupted", "experiments": []})]:
             self.fits(answer)
             self.assertEqual((answer.is_error, json.loads(answer.text)), (is_error, answer.structured))
             self.assertEqual(answer.structured, {**answer.structured, **record})
@@ -262,6 +265,11 @@ class Jobs(unittest.TestCase):
         self.assertEqual(job_number("j12"), 12)
         for name in ("", "j", "12", "j-1", "j1x", "J1", "j1 ", "j٣", "j99999999999999999999"):
             self.assertIsNone(job_number(name), name)
+
+    def test_the_journal_keeps_a_source_by_its_hash(self):
+        self.assertEqual(kept_arguments({"family": "copy", "source": "abc"}),
+                         '{"family":"copy","source":{"bytes":3,"sha256":'
+                         '"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}}')
 
 
 if __name__ == "__main__":

@@ -248,15 +248,11 @@ class McpTools(McpTest):
                  ("profile", {"variant": "copy/simple", "workload": "n4k"}),
                  ("explain", {"a": "copy/simple", "b": "copy/simple", "workload": "n4k"}), ("show", {"id": 1}),
                  ("show", {"id": "copy/simple", "source": True}), ("query", {"where": ["family=copy"], "limit": 5}),
-                 ("lessons", {"family": "copy"}), ("wait", {}), ("cancel", {})]
-        job = ""
+                 ("lessons", {"family": "copy"}), ("wait", {"job": "j1"}), ("cancel", {"job": "j1"})]
         for tool, arguments in calls:
             with self.subTest(tool):
-                if tool in ("wait", "cancel"):
-                    arguments = {"job": job}
                 result = client.finished(tool, **arguments)
                 self.assertFalse(result.get("isError"), result)
-                job = result["structuredContent"].get("job", job)
                 self.assertIsNone(fault(result["structuredContent"], schemas[tool]))
                 self.assertEqual(json.loads(text(result)), result["structuredContent"])
                 if tool == "evaluate":
@@ -325,7 +321,7 @@ class McpJobs(McpTest):
         self.assertEqual(state(client.call("wait", job=job, seconds=0)), "running")
         cancelled = client.call("cancel", job=job)
         self.assertEqual((state(cancelled), cancelled.get("isError", False)), ("cancelled", False))
-        self.assertEqual(state(client.call("wait", job=job)), "cancelled", "its end is kept")
+        self.assertEqual(state(client.call("wait", job=job)), "cancelled", "the journal has it")
         self.assertEqual(state(client.call("cancel", job=job)), "cancelled", "twice is no mistake")
         self.assertEqual(client.close(), 0)
         self.nothing_is_left()
@@ -337,28 +333,30 @@ class McpJobs(McpTest):
         self.command()
         client.send("notifications/cancelled", {"requestId": id})
         client.others.clear()
-        self.assertEqual(client.request("ping")["result"], {})
+        self.assertEqual(state(client.call("wait", job="j1")), "cancelled")
         self.assertEqual(client.others, [])
         self.nothing_is_left(but=1)  # the server
         self.assertEqual(client.close(), 0)
         self.assertIsNone(client.line())
 
-    def test_a_server_that_ends_during_a_judgement_leaves_nothing_and_the_next_one_names_what_is_kept(self):
+    def test_a_server_that_ends_during_a_judgement_leaves_nothing_and_the_job_is_known_to_be_interrupted(self):
         for end in (Client.kill, Client.close):
             with self.subTest(end.__name__):
                 self.place.remove()
                 os.mkdir(self.place.folder)
                 client = self.client(*AT_ONCE)
                 job = self.begin_long_job(client)
-                # Until the command has made a journal there is none to ask.
-                wait_until(lambda: client.call("query", where=["state=running"]).get("structuredContent", {}).get("rows"),
+                wait_until(lambda: client.call("query", where=["state=running"])["structuredContent"]["rows"],
                            "its experiment is in the journal")
                 self.assertGreater(len(running_processes(self.place.folder)), 1)
                 self.assertIn(end(client), (None, 0))
                 self.nothing_is_left()
                 client = self.client()
-                for tool in ("wait", "cancel"):
-                    self.assertIn("'query' has the experiments", self.error(client.call(tool, job=job)))
+                after = client.call("wait", job=job)
+                self.assertEqual((state(after), after["isError"]), ("interrupted", True))
+                [experiment] = after["structuredContent"]["experiments"]
+                self.assertEqual((experiment["candidate"], experiment["verdict"]), ("copy/memcpy", ""))
+                self.assertEqual(state(client.call("cancel", job=job)), "interrupted")
                 self.assertEqual(client.close(), 0)
                 self.said(self.apo("doctor", code=None).out, "is whole")
 
@@ -372,6 +370,16 @@ class McpJobs(McpTest):
         self.assertEqual(state(result), "failed")
         self.assertEqual(client.request("ping")["result"], {})
 
+    def test_two_servers_share_a_journal_and_not_their_jobs(self):
+        one = self.client(*AT_ONCE)
+        job = self.begin_long_job(one)
+        two = self.client(*AT_ONCE)
+        self.assertEqual(state(two.call("wait", job=job, seconds=0)), "running")
+        self.assertIn("another running server", text(two.call("cancel", job=job)))
+        waits = two.ask_tool("wait", job=job, seconds=25)
+        self.assertEqual(state(one.call("cancel", job=job)), "cancelled")
+        self.assertEqual(state(two.answer_to(waits)["result"]), "cancelled")
+
 
 class McpJournals(McpTest):
     def test_a_locked_one_delays_jobs_alone(self):
@@ -380,7 +388,7 @@ class McpJournals(McpTest):
         self.addCleanup(lock.close)
         lock.execute("BEGIN EXCLUSIVE")
         client = self.client()
-        client.ask_tool("compare", **LONG_CALL)
+        client.ask_tool("verify", variant="copy/simple")
         self.assertFalse(client.call("list", family="copy").get("isError"))
         self.assertEqual(client.request("ping")["result"], {})
         self.assertEqual(client.close(), 0, "though the journal is still locked")
@@ -388,7 +396,7 @@ class McpJournals(McpTest):
     def test_one_that_cannot_be_written_is_an_error_of_the_tool(self):
         self.place.write(".apo/journal.db", "my notes about kernels, longer than a header of sixteen bytes")
         client = self.client()
-        self.assertIn("is not a journal", self.error(client.call("compare", **LONG_CALL)))
+        self.assertIn("is not a journal", self.error(client.call("verify", variant="copy/simple")))
         self.assertFalse(client.call("list", family="copy").get("isError"))
 
 

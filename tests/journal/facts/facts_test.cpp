@@ -7,6 +7,7 @@
 #include "journal/facts/comparisons.h"
 #include "journal/facts/experiments.h"
 #include "journal/facts/incumbents.h"
+#include "journal/facts/jobs.h"
 #include "journal/facts/profiles.h"
 #include "journal/facts/replays.h"
 #include "journal/facts/research/briefs.h"
@@ -63,7 +64,11 @@ std::int64_t fill(Journal& journal) {
              .ranked = {{.configuration = experiment.candidate}},
              .unwritten = {{.technique = {.name = "t"}, .attacks = "b"}}});
   add_proposer_call(journal, iteration, {.command = "c", .proposals = {{.author = "a", .configuration = {}}}});
+  const std::int64_t job = begin_job(journal, {.tool = "evaluate", .arguments = "{}", .started_at = "2026-01-01"});
+  journal.implementation().job = job;
   experiment.id = begin_experiment(journal, experiment);
+  journal.implementation().job = 0;
+  finish_job(journal, job, {.state = JobState::failed});
   experiment.gates.front().wrong_case = WrongCase{.workload = "w"};
   finish_experiment(journal, experiment, a_lesson(experiment));
   const std::int64_t worker = add_worker(journal, {.campaign = campaign, .number = 1});
