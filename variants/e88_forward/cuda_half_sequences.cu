@@ -81,9 +81,9 @@ __device__ void finish(const e88_forward_args& a, const Words& z, const Chunk& c
   }
 }
 
-// The steps of a chunk, for warps that wait for one another's use of the special-function unit and of shared memory, not
-// for their own chain: y and the next retrieval are summed as tanh delivers, and each k^ is loaded once, as the one of
-// the step before takes its place.
+// The steps of a chunk, for warps that wait for one another's use of the special-function unit and of shared memory,
+// not for their own chain: y and the next retrieval are summed as tanh delivers, and each k^ is loaded once, as the one
+// of the step before takes its place.
 __device__ void take_steps(Chunk& chunk, const ColumnPlace& p, int steps, float (&S)[COLUMNS]) {
   float k[COLUMNS];
   load_rows(p, chunk.k[0], k);

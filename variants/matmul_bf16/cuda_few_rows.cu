@@ -14,17 +14,18 @@
 //
 // WARPS warps own ROWS rows of b, and each of them 64 terms of every 64 * WARPS, a round; ROUNDS of them are under way.
 // With SPLIT above 1 (sm_90) the warps of these rows are in as many blocks, a cluster, and a block has warps of SPLIT
-// times as many rows: it reads that part of a only, which is half as much as b where 32 rows of b meet 16 of a. Both operands go to the tensor cores as they lie: a lane loads 8 neighbouring terms of a row, and since a
-// sum may be taken in any order, its words are the fragments of two products (mma.m16n8k16 has the terms 2t, 2t + 1,
-// 2t + 8 and 2t + 9 in lane t of four; here these are the terms 8t to 8t + 3 and 8t + 4 to 8t + 7). b is the left
-// operand, whose 16 rows are columns of the result. The warps' sums meet in shared memory, always in the same order.
+// times as many rows: it reads that part of a only, which is half as much as b where 32 rows of b meet 16 of a. Both
+// operands go to the tensor cores as they lie: a lane loads 8 neighbouring terms of a row, and since a sum may be taken
+// in any order, its words are the fragments of two products (mma.m16n8k16 has the terms 2t, 2t + 1, 2t + 8 and 2t + 9
+// in lane t of four; here these are the terms 8t to 8t + 3 and 8t + 4 to 8t + 7). b is the left operand, whose 16 rows
+// are columns of the result. The warps' sums meet in shared memory, always in the same order.
 #include "clusters.cuh"
 #include "matmul_bf16.args.h"
 #include "mma_bf16.cuh"
 
 namespace {
 
-constexpr int kRows = ROWS, kSteps = kRows / 16;  // a step takes 16 rows of b
+constexpr int kRows = ROWS, kSteps = kRows / 16;        // a step takes 16 rows of b
 constexpr int kSplit = SPLIT, kWarps = WARPS / kSplit;  // of the block, of the same rows
 constexpr int kRowsOfBlock = kRows * kSplit;
 constexpr int kTerms = 64;

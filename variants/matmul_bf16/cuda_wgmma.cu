@@ -20,12 +20,12 @@
 // into all of them. kGroup rows of clusters are worked off together, so that what all blocks read at one time is a few
 // rows of both operands, and stays in the L2.
 //
-// All clusters have equally many tiles, as far as that is possible. With STRETCHES the tiles that do not divide by them,
-// and one more of each cluster, are cut: a cluster takes an equal stretch of all stages of these, so that a tile is cut
-// once at most. It begins with the first stages of a tile, whose sums it leaves for its successor, goes on with whole
-// ones, and ends with the tile that its predecessor began: results are those of whole tiles to the bit. Then no two
-// clusters store at the same time, but for the last tiles, and none is idle: 256 tiles of 4096 x 4096 are 3.88 for each
-// of 66 clusters, where 64 clusters have 4.
+// All clusters have equally many tiles, as far as that is possible. With STRETCHES the tiles that do not divide by
+// them, and one more of each cluster, are cut: a cluster takes an equal stretch of all stages of these, so that a tile
+// is cut once at most. It begins with the first stages of a tile, whose sums it leaves for its successor, goes on with
+// whole ones, and ends with the tile that its predecessor began: results are those of whole tiles to the bit. Then no
+// two clusters store at the same time, but for the last tiles, and none is idle: 256 tiles of 4096 x 4096 are 3.88 for
+// each of 66 clusters, where 64 clusters have 4.
 #include "bulk_copies.cuh"
 #include "matmul_bf16.args.h"
 
@@ -54,8 +54,8 @@ struct Work {
   int stages;                    // of a tile
   int cut, begin, end;           // tiles that are cut, the first ones, and the cluster's stretch of their stages
   int turn = 0;
-  int row = 0, column = 0;  // where the block's tile begins
-  int from = 0, to = 0;     // stages of the piece
+  int row = 0, column = 0;                 // where the block's tile begins
+  int from = 0, to = 0;                    // stages of the piece
   bool is_begun = false, is_left = false;  // by the cluster before; for the one behind
 
   __device__ explicit Work(const matmul_bf16_args& a)
