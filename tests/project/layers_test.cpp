@@ -203,18 +203,18 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/executor", 4804},
     {"harness/families", 3445},
     {"harness/fleet", 2053},
-    {"harness/implement", 9320},
+    {"harness/implement", 9322},
     {"harness/injection", 1199},
     {"harness/loop", 10611},
     {"harness/mcp", 1654},
     {"harness/profile", 4064},
     {"harness/research", 3938},
     {"harness/runtime", 2364},
-    {"harness/worker", 12063},
+    {"harness/worker", 12069},
     {"journal", 5390},
-    {"kernels", 5616},
+    {"kernels", 5617},
     {"reports", 4532},
-    {"tests", 66905},
+    {"tests", 66908},
 };
 
 std::size_t lines_of(const fs::path& path) {
