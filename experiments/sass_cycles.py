@@ -214,7 +214,6 @@ ROWS = [
     ("e88_backward/cuda_grouped_refilled", {}, "b8_t512_h386_n32", 2, 1536, 1.686, None),
     ("e88_forward/cuda_half_sequences", {"COLUMNS": "16"}, "b16_t512_h83_n32", 4, 644, None, 7),
     ("e88_forward/cuda_half_sequences", {"COLUMNS": "16", "BLOCKS": "10"}, "b16_t512_h83_n32", 5, 516, None, 7),
-    ("e88_backward/cuda_split_warps", {"UNROLL": "2"}, "b1_t16384_h83_n32", "roles", 16384, None, 5),
     ("e88_backward/cuda_split_warps", {"UNROLL": "4"}, "b1_t16384_h83_n32", "roles", 16384, None, 5),
     ("e88_backward/cuda_split_warps", {"UNROLL": "8"}, "b1_t16384_h83_n32", "roles", 16384, None, 5),
     ("e88_backward/cuda_split_warps", {"UNROLL": "4"}, "b4_t2048_h84_n32", "roles", 6144, None, 6),
