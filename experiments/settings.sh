@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# experiments/settings.sh BUNDLE OUT [e88|matmul|rows...] - kernels that await a GPU, beside those that lead: 290 s on one GPU.
+# experiments/settings.sh BUNDLE OUT [halves|matmul|rows|few...] - kernels that await a GPU, beside those that lead: 270 s on one GPU.
 #
-# BUNDLE is from bundle.sh. Needs nvcc. The words choose parts: e88 (150 s), matmul (120 s, beside cuBLASLt), rows (20 s). First every
-# proposed variant through its shapes, then per workload a scan of all settings of what is proposed, each checked, in blocks beside the
-# leader (nvidia-h200/e88_leaders.tar.xz has the texts of those that were replaced): it ranks. What leads against cuBLASLt, and of
-# rows, is judged. Prints a markdown table, also to OUT/settings.md, and keeps the journal OUT/journal.db. OUT has to be new or empty.
-# TARGET=host tries the script without a GPU, with variants of the host in place of the leaders.
+# BUNDLE is from bundle.sh. Needs nvcc. The words choose parts: halves (35 s) and few (120 s) of E88, matmul (100 s, beside cuBLASLt),
+# rows (15 s). First every proposed variant through its shapes, then per workload a scan of all settings of what is proposed, each
+# checked, in blocks beside the leader (nvidia-h200/e88_leaders.tar.xz has the texts of those that were replaced): it ranks. Halves,
+# rows, and what leads beside cuBLASLt, are judged. Prints a markdown table, also to OUT/settings.md, and keeps the journal
+# OUT/journal.db. OUT has to be new or empty. TARGET=host tries the script without a GPU, with variants of the host as leaders.
 set -u
 . "$(dirname "$(readlink -f "$0")")/places.sh"
 cd "$out" || exit 1
@@ -62,7 +62,7 @@ P
 
 # scan SECONDS WORKLOAD FAMILY LEADER VARIANT...: rows of the table, the fastest first.
 scan() {
-  local seconds=$1 workload=$2 family=$3 leader=$4 left=$((${SECONDS_OF_ALL:-290} - $(date +%s) + begin)) document=$out/$2.$3.json
+  local seconds=$1 workload=$2 family=$3 leader=$4 left=$((${SECONDS_OF_ALL:-270} - $(date +%s) + begin)) document=$out/$2.$3.json
   shift 4
   [ "$seconds" -le "$left" ] || seconds=$left
   [ "$seconds" -gt 3 ] || { echo "| $workload | $family: no time left | | | |"; failed=1; return; }
@@ -96,12 +96,18 @@ header() {
   echo "|---|---|---|---|---|"
 }
 
-e88() {
-  for variant in e88_forward/cuda_half_sequences e88_backward/cuda_split_warps e88_backward/cuda_split_slices; do
-    checks "$variant"
-  done
+halves() {
+  checks e88_forward/cuda_half_sequences
   header
-  scan 20 b16_t512_h83_n32 e88_forward before_half_sequences cuda_best cuda_half_sequences
+  scan 15 b16_t512_h83_n32 e88_forward before_half_sequences cuda_half_sequences
+  echo
+  judge b16_t512_h83_n32 'e88_forward/cuda_best[SEQUENCES=1]' e88_forward/cuda_half_sequences
+}
+
+few() {
+  checks e88_backward/cuda_split_warps
+  checks e88_backward/cuda_split_slices
+  header
   scan 60 b1_t16384_h83_n32 e88_backward 'before_split_warps[COLUMNS=8,UNROLL=4]' cuda_split_warps
   scan 50 b4_t2048_h84_n32 e88_backward 'before_split_warps[COLUMNS=8,UNROLL=4]' cuda_split_warps cuda_split_slices
 }
@@ -130,12 +136,12 @@ table() {
     header
     scan 20 b2_t64_h4_n32 e88_forward simple combined
     judge_first b2_t64_h4_n32 e88_forward simple
-    return
+  else
+    for part in "$@"; do "$part"; done
   fi
-  for part in "$@"; do "$part"; done
+  return "$failed"
 }
 shift 2
-[ $# -gt 0 ] || set -- matmul rows e88
+[ $# -gt 0 ] || set -- halves matmul rows few
+set -o pipefail
 table "$@" | tee settings.md
-! grep -q 'no time left\|no answer' settings.md && exit "$failed"
-exit 1
