@@ -34,7 +34,7 @@ PIPES.update(dict.fromkeys(("HADD2", "HFMA2", "HMUL2", "IMAD"), ("half", 2)))
 PIPES.update(dict.fromkeys(("LDS", "STS", "SHFL", "LDG", "STG", "ST", "LDGSTS"), ("memory", 2)))
 PIPES.update(dict.fromkeys(("BRA", "BAR", "WARPSYNC", "BSSY", "BSYNC", "EXIT"), ("branch", 1)))
 
-Instruction = collections.namedtuple("Instruction", "pc name stall sets frees waits target diverges always")
+Instruction = collections.namedtuple("Instruction", "pc name stall sets frees waits target diverges always words")
 
 
 def build(root, variant, settings, folder):
@@ -81,7 +81,8 @@ def decode(cubin):
             target = pc + 16 + (distance >> 2 << 10) + (low >> 16 & 0xff) * 4
         found.append(Instruction(
             pc, NAMES.get(low & 0x1ff, "other"), max(1, control & 15), control >> 5 & 7, control >> 8 & 7,
-            control >> 11 & 63, target, bool(high >> 27 & 1), low >> 12 & 15 == 7 and high >> 23 & 15 == 7))
+            control >> 11 & 63, target, bool(high >> 27 & 1), low >> 12 & 15 == 7 and high >> 23 & 15 == 7,
+            {5: 2, 6: 4}.get(high >> 9 & 7, 1) if NAMES.get(low & 0x1ff) in ("LDS", "STS", "ST") else 1))
     return found
 
 
@@ -119,9 +120,9 @@ def simulate(streams, repeats=12):
 
     One instruction a cycle, the next ready warp in turn. A warp issues in order, after the stall cycles and scoreboards
     of its control words. Each pipe takes 1, 2 or 8 cycles an instruction; memory instructions queue 4 cycles apart,
-    since four schedulers share the unit. Left out: misses of the instruction cache, bank conflicts of registers and
-    shared memory, wide accesses, waits for global memory and barriers, all code outside of the loops, the L2's other
-    users."""
+    since four schedulers share the unit, and accesses of 16 bytes to shared memory 16. Left out: misses of the
+    instruction cache, bank conflicts of registers and shared memory, waits for global memory and barriers, all code
+    outside of the loops, the L2's other users."""
     warps = [{"next": 0, "ready": 0, "board": [[] for _ in range(6)], "passes": [], "code": one} for one in streams]
     free, cycle, last, queue, issued = collections.defaultdict(int), 0, 0, 0, 0
     while min(len(w["passes"]) for w in warps) < repeats:
@@ -138,7 +139,7 @@ def simulate(streams, repeats=12):
                 continue
             free[pipe], delay = cycle + occupied, 0
             if pipe == "memory":
-                delay, queue = max(0, queue - cycle), max(queue, cycle) + 4
+                delay, queue = max(0, queue - cycle), max(queue, cycle) + 4 * one.words
             for board, latency in ((one.sets, LATENCY.get(one.name, 20)), (one.frees, 8 if pipe == "special" else 12)):
                 if board < 6:
                     waited = [time for time in warp["board"][board] if time > cycle]
@@ -206,13 +207,13 @@ ROWS = [
     ("e88_backward/before_grouped_refilled", {}, "b8_t512_h386_n32", 2, 1536, 1.757, None),
     ("e88_backward/before_split_warps", {"UNROLL": "4"}, "b1_t16384_h83_n32", "roles", 16384, 3.98, None),
     ("e88_backward/before_split_warps", {"UNROLL": "4"}, "b4_t2048_h84_n32", "roles", 6144, 1.51, None),
-    ("e88_forward/cuda_half_sequences", {"COLUMNS": "16", "UNROLL": "2"}, "b16_t512_h83_n32", 5, 516, None, 0),
-    ("e88_forward/cuda_half_sequences", {"COLUMNS": "16", "UNROLL": "1"}, "b16_t512_h83_n32", 5, 516, None, 0),
-    ("e88_forward/cuda_split_warps", {"UNROLL": "4"}, "b1_t16384_h83_n32", 1, 16384, None, 2),
-    ("e88_forward/cuda_split_warps", {"UNROLL": "8"}, "b1_t16384_h83_n32", 1, 16384, None, 2),
-    ("e88_backward/cuda_time_slices", {}, "b16_t512_h83_n32", 2, 644, None, 3),
-    ("e88_backward/cuda_grouped_refilled", {}, "b8_t512_h386_n32", 2, 1536, None, 4),
-    ("e88_backward/cuda_split_warps", {"UNROLL": "2"}, "b1_t16384_h83_n32", "roles", 16384, None, 5),
+    ("e88_forward/before_half_sequences", {"COLUMNS": "16"}, "b16_t512_h83_n32", 4, 644, 0.304, None),
+    ("e88_forward/cuda_split_warps", {"UNROLL": "4"}, "b1_t16384_h83_n32", 1, 16384, 1.91, None),
+    ("e88_forward/cuda_split_warps", {"UNROLL": "16"}, "b1_t16384_h83_n32", 1, 16384, 1.902, None),
+    ("e88_backward/cuda_time_slices", {}, "b16_t512_h83_n32", 2, 644, 0.754, None),
+    ("e88_backward/cuda_grouped_refilled", {}, "b8_t512_h386_n32", 2, 1536, 1.686, None),
+    ("e88_forward/cuda_half_sequences", {"COLUMNS": "16"}, "b16_t512_h83_n32", 4, 644, None, 7),
+    ("e88_forward/cuda_half_sequences", {"COLUMNS": "16", "BLOCKS": "10"}, "b16_t512_h83_n32", 5, 516, None, 7),
     ("e88_backward/cuda_split_warps", {"UNROLL": "4"}, "b1_t16384_h83_n32", "roles", 16384, None, 5),
     ("e88_backward/cuda_split_warps", {"UNROLL": "8"}, "b1_t16384_h83_n32", "roles", 16384, None, 5),
     ("e88_backward/cuda_split_warps", {"UNROLL": "4"}, "b4_t2048_h84_n32", "roles", 6144, None, 6),

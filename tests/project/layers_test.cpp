@@ -196,7 +196,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1559},
-    {"harness/cli", 8504},
+    {"harness/cli", 8555},
     {"harness/core", 9833},
     {"harness/evaluate", 14588},
     {"harness/exchange", 2945},
@@ -206,15 +206,15 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/implement", 9436},
     {"harness/injection", 1211},
     {"harness/loop", 10608},
-    {"harness/mcp", 1551},
+    {"harness/mcp", 1654},
     {"harness/profile", 4064},
     {"harness/research", 3938},
     {"harness/runtime", 2429},
     {"harness/worker", 12067},
-    {"journal", 5134},
-    {"kernels", 5616},
+    {"journal", 5250},
+    {"kernels", 5617},
     {"reports", 4330},
-    {"tests", 66068},
+    {"tests", 66281},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -15,7 +15,7 @@
 // apo:predict    1.10x..1.18x over parent: 1.1 to 1.3 ms at b4_t2048_h84_n32; 336 * 128 / 132 = 326 segments and three times 3 to fill and empty the block, where three rounds are 393.
 // apo:requires   N == 32 && V == 32 && B*H <= 2147483647 && T <= 2147483647 && SMS >= TOGETHER && 223424 <= SHARED_MAX
 // apo:tune       COLUMNS 8
-// apo:tune       UNROLL 4,8,2
+// apo:tune       UNROLL 4,8
 // apo:tune       TOGETHER 1,4
 // apo:scratch    handed 4096*TOGETHER*min(ceil_div(B*H,TOGETHER),SMS/TOGETHER)
 // apo:scratch    ready 16*TOGETHER*min(ceil_div(B*H,TOGETHER),SMS/TOGETHER)

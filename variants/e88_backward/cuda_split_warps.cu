@@ -14,7 +14,7 @@
 // apo:predict    4x..7x over parent: 2 to 4 ms at b1_t16384_h83_n32; the replay leaves the chain, and a step has 150 to 250 cycles where one warp took 1,825.
 // apo:requires   N == 32 && V == 32 && B*H <= 2147483647 && 223424 <= SHARED_MAX
 // apo:tune       COLUMNS 8
-// apo:tune       UNROLL 4,8,2
+// apo:tune       UNROLL 4,8
 // apo:launch     backward grid=B*H block=2048/COLUMNS+128 shared=223424
 #include "e88_backward.args.h"
 #include "split_segments.cuh"

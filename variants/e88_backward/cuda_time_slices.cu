@@ -19,7 +19,7 @@
 // apo:requires   N == 32 && V == 32 && SMS*BLOCKS >= TOGETHER && B*H <= 2147483647 && T <= 2147483647
 // apo:tune       SEQUENCES 1
 // apo:tune       BLOCKS 8
-// apo:tune       TOGETHER 8,16,32,4,1
+// apo:tune       TOGETHER 16,8,1
 // apo:scratch    states 16384*TOGETHER*min(ceil_div(B*H,TOGETHER),SMS*BLOCKS/TOGETHER)
 // apo:scratch    deltas 1024*TOGETHER*min(ceil_div(B*H,TOGETHER),SMS*BLOCKS/TOGETHER)
 // apo:scratch    handed 4096*TOGETHER*min(ceil_div(B*H,TOGETHER),SMS*BLOCKS/TOGETHER)

@@ -10,11 +10,11 @@
 // apo:technique  persistent-grid
 // apo:parent     cuda_split_warps
 // apo:idea       Where sequences fill the GPU, whole ones of 256 cycles of tanh a step divide badly: 10 on an SM are 3 on one of its four schedulers, halves are 5 on each. All warps of a block take steps and share the work before and after, and each block takes an equal stretch of all chunks.
-// apo:predict    1.2x..1.5x over cuda_best: 0.2 to 0.26 ms at b16_t512_h83_n32; by its machine code a scheduler takes 680 cycles a step for five halves, and 893 for three whole sequences (experiments/sass_cycles.py).
+// apo:predict    1.2x..1.5x over cuda_best: 0.2 to 0.26 ms at b16_t512_h83_n32; by its machine code a scheduler takes 589 cycles a step for four halves, and 982 for three whole sequences (experiments/sass_cycles.py). With each k^ loaded twice they were 832, and 0.304 ms.
 // apo:requires   N == 32 && V == 32 && SMS*BLOCKS >= TOGETHER && B*H <= 2147483647 && T <= 2147483647
 // apo:tune       COLUMNS 16
-// apo:tune       UNROLL 2,1
-// apo:tune       BLOCKS 10,8
+// apo:tune       UNROLL 2
+// apo:tune       BLOCKS 8,10
 // apo:tune       TOGETHER 8,1
 // apo:scratch    handed 4096*TOGETHER*min(ceil_div(B*H,TOGETHER),SMS*BLOCKS/TOGETHER)
 // apo:scratch    ready 128/COLUMNS*TOGETHER*min(ceil_div(B*H,TOGETHER),SMS*BLOCKS/TOGETHER)
@@ -81,16 +81,13 @@ __device__ void finish(const e88_forward_args& a, const Words& z, const Chunk& c
   }
 }
 
-// The steps of a chunk with few registers, for warps that wait for one another's use of the special-function unit, not
-// for their own chain: operands are read four rows at a time where they are needed, and y and the next retrieval are
-// summed as tanh delivers.
+// The steps of a chunk, for warps that wait for one another's use of the special-function unit and of shared memory,
+// not for their own chain: y and the next retrieval are summed as tanh delivers, and each k^ is loaded once, as the one
+// of the step before takes its place.
 __device__ void take_steps(Chunk& chunk, const ColumnPlace& p, int steps, float (&S)[COLUMNS]) {
-  float retrieved;
-  {
-    float k[COLUMNS];
-    load_rows(p, chunk.k[0], k);
-    retrieved = dot_of_rows(S, k);
-  }
+  float k[COLUMNS];
+  load_rows(p, chunk.k[0], k);
+  float retrieved = dot_of_rows(S, k);
 #pragma unroll UNROLL
   for (int s = 0; s < steps; ++s) {
     const float delta = chunk.v[s][p.column] - sum_of_column(retrieved), decay = chunk.decay[s];
@@ -98,15 +95,18 @@ __device__ void take_steps(Chunk& chunk, const ColumnPlace& p, int steps, float 
     float y[2] = {}, next[2] = {};
 #pragma unroll
     for (int r = 0; r < COLUMNS; r += 4) {
-      float k[4], q[4], later[4];
-      load_four(&chunk.k[s][p.row(r)], k);
+      float q[4];
       load_four(&chunk.q[s][p.row(r)], q);
-      load_four(&next_k[p.row(r)], later);
+#pragma unroll
+      for (int i = r; i < r + 4; ++i) {
+        S[i] = fmaf(k[i], delta, decay * S[i]);
+      }
+      load_four(&next_k[p.row(r)], k + r);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        S[r + i] = tanh_approx(fmaf(k[i], delta, decay * S[r + i]));
+        S[r + i] = tanh_approx(S[r + i]);
         y[i % 2] += S[r + i] * q[i];
-        next[i % 2] += S[r + i] * later[i];
+        next[i % 2] += S[r + i] * k[r + i];
       }
     }
     retrieved = next[0] + next[1];

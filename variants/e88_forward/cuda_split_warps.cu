@@ -12,7 +12,7 @@
 // apo:predict    1.7x..3.5x over parent: a step of one warp waits 256 cycles for its 1024 tanh; of four columns it waits 32, and its chain is some 150 cycles.
 // apo:requires   N == 32 && V == 32 && B*H <= 2147483647
 // apo:tune       COLUMNS 8
-// apo:tune       UNROLL 4,8,16
+// apo:tune       UNROLL 16,4
 // apo:launch     forward grid=B*H block=1024/COLUMNS+64
 #include "e88_forward.args.h"
 #include "lane_chunks.cuh"
