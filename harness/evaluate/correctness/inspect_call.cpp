@@ -134,8 +134,9 @@ std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Famil
       findings.wrong_call_of = witness->of;
       return wrong;
     }
-    findings.undecided += std::ssize(doubtful) - std::ssize(units) + decided->left_out;
+    findings.undecided += decided->left_out;
   }
+  findings.undecided += std::ssize(doubtful) - std::ssize(units);
   if (witness == nullptr) {
     if (tensor_bytes(family, axes) <= physical_memory_bytes() / kPartOfMemory) {
       inputs.set_witness(std::make_shared<Witness>(whose, read_outputs(shared_tensors, family)));

@@ -94,6 +94,10 @@ class Scan {
     return request_.budget_s <= 0 ? Time::max()
                                   : request_.started + std::chrono::duration_cast<Time::duration>(seconds);
   }
+  static Time half_way(Time end) {
+    const Time now = std::chrono::steady_clock::now();
+    return now + (end - now) / 2;
+  }
   static bool in_time(Time end) { return std::chrono::steady_clock::now() < end; }
 
   // What is not built when the work is done is not built.
@@ -305,8 +309,7 @@ class Scan {
       const bool leads = !std::isnan(one.effect) && rank++ < most && one.effect + 2 * one.sd > fastest - kMuch;
       const Configuration& configuration = one.row.configuration;
       const bool is_root = configuration == incumbent_.configuration && reference_.configuration != configuration;
-      const bool is_connected = !is_root || one.row.incumbent == reference_.configuration;
-      if ((leads || is_root) && (one.row.level < level || !is_connected) && all_.contains(configuration.label())) {
+      if ((leads || is_root) && one.row.level < level && all_.contains(configuration.label())) {
         chosen.push_back(configuration);
       }
     }
@@ -314,7 +317,7 @@ class Scan {
   }
 
   bool on_gpu() const { return request_.runtime.worker.target == Target::cuda; }
-  // The CPUs build while a GPU measures; on a host they do one after the other.
+  // The CPUs build while a GPU measures; on a host they do one after the other, but for a build that takes long.
   std::size_t built_ahead() const { return on_gpu() ? static_cast<std::size_t>(request_.runtime.threads) : 1; }
 
   // A host builds all of a batch before it measures.
@@ -340,7 +343,7 @@ class Scan {
     }
     request_.observer.progress({.what = fmt::format("scan: build {}", builds.added().size())});
     auto start = std::chrono::steady_clock::now();
-    const std::vector<TimedArm> built = builds.take(on_gpu() ? 1 : builds.added().size(), end);
+    const std::vector<TimedArm> built = builds.take(on_gpu() ? 1 : builds.added().size(), on_gpu() ? end : half_way(end));
     summary_.build_s += seconds_since(start);
     const DeviceTurns::Turn turn = request_.runtime.take_turn(note);
     start = std::chrono::steady_clock::now();
