@@ -169,7 +169,8 @@ std::vector<Output> outputs_in_doubt(const Family& family, const Axes& axes, con
 template <class Work>
 void for_all_units(std::int64_t units, int threads, Work work) {
   constexpr std::int64_t kTasksOfThread = 8;
-  const std::int64_t in_a_row = std::clamp<std::int64_t>(units / (kTasksOfThread * std::max(threads, 1)), 1, kUnitsOfTask);
+  const std::int64_t in_a_row =
+      std::clamp<std::int64_t>(units / (kTasksOfThread * std::max(threads, 1)), 1, kUnitsOfTask);
   for_each_index(static_cast<std::size_t>((units + in_a_row - 1) / in_a_row), threads, [&](std::size_t task) {
     const std::int64_t begin = static_cast<std::int64_t>(task) * in_a_row;
     for (std::int64_t unit = begin; unit < std::min(units, begin + in_a_row); ++unit) {

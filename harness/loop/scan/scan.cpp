@@ -343,7 +343,8 @@ class Scan {
     }
     request_.observer.progress({.what = fmt::format("scan: build {}", builds.added().size())});
     auto start = std::chrono::steady_clock::now();
-    const std::vector<TimedArm> built = builds.take(on_gpu() ? 1 : builds.added().size(), on_gpu() ? end : half_way(end));
+    const std::vector<TimedArm> built =
+        builds.take(on_gpu() ? 1 : builds.added().size(), on_gpu() ? end : half_way(end));
     summary_.build_s += seconds_since(start);
     const DeviceTurns::Turn turn = request_.runtime.take_turn(note);
     start = std::chrono::steady_clock::now();
