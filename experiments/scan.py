@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""experiments/scan.py BUNDLE OUT - configurations a second of scans on a GPU, and where the time goes: OUT/scan.jsonl.
+"""experiments/scan.py BUNDLE OUT [CASE...] - configurations a second of scans on a GPU, and where the time goes, in
+OUT/scan.jsonl.
 
-BUNDLE is from bundle.sh. Needs nvcc. OUT has to be new or empty. Takes 120 seconds at most on a machine with 16 cores.
+BUNDLE is from bundle.sh. Needs nvcc. OUT has to be new or empty. Takes 170 seconds at most on a machine with 16 cores;
+of single cases e88_long and e88_middle 35 and 25.
 OUT/NAME.err has what a command said, each line behind its second.
 """
 import collections
@@ -14,7 +16,7 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUNDLE, OUT = (os.path.abspath(path) for path in sys.argv[1:3])
+BUNDLE, OUT, WANTED = *(os.path.abspath(path) for path in sys.argv[1:3]), sys.argv[3:]
 os.makedirs(OUT, exist_ok=True)
 ENVIRONMENT = dict(os.environ, APO_HOME=ROOT, APO_CACHE=os.path.join(OUT, "cache"),
                    LD_LIBRARY_PATH=BUNDLE + "/lib:" + os.environ.get("LD_LIBRARY_PATH", ""))
@@ -111,10 +113,10 @@ def rows(name):
 
 
 def scan(name, family, budget, limit):
-    seconds, code, out, said = apo(name, "scan", family, "--target", "cuda", "--json", "-v", "--budget", f"{budget}s",
+    seconds, code, out, said = apo(name, "scan", *family.split(), "--target", "cuda", "--json", "-v", "--budget", f"{budget}s",
                                    limit=limit)
     kept = rows(name)
-    row = {"family": family, "seconds": seconds, "exit": code, "rows": len(kept),
+    row = {"family": family, "seconds": seconds, "over_budget_s": round(seconds - budget, 1), "exit": code, "rows": len(kept),
            "first_row_s": next((second for second, line in said if ": timed: " in line), None),
            "in_rows_s": round(sum(one[5] for one in kept), 1), "stages": stages(said)}
     if code == 0:
@@ -133,7 +135,7 @@ def scan(name, family, budget, limit):
 def campaign():
     """A fresh default campaign of one candidate: the second of each step, and where its incumbent stood in the scan."""
     words = "run row_softmax --target cuda --iterations 1 --candidates 1 --json -v".split()
-    seconds, code, out, said = apo("run", *words, limit=max(5, 116 - (time.time() - START)))
+    seconds, code, out, said = apo("run", *words, limit=max(5, 166 - (time.time() - START)))
     row = {"seconds": seconds, "exit": code, "stages": stages(said),
            "steps": [[second, line.strip()[:120]] for second, line in said if not line.startswith("apo debug")]}
     if code in (0, 3):
@@ -154,13 +156,15 @@ def write_wide():
 
 CASES = [("e88_forward", lambda: scan("e88", "e88_forward", 10, 20)),
          ("row_softmax", lambda: scan("softmax", "row_softmax", 10, 20)),
+         ("e88_long", lambda: scan("long", "e88_backward --workload b1_t16384_h83_n32", 30, 40)),
+         ("e88_middle", lambda: scan("middle", "e88_backward --workload b4_t2048_h84_n32", 20, 30)),
          ("matmul_bf16", lambda: scan("wide", "matmul_bf16", 15, 25)), ("campaign", campaign)]
 
 
 def main():
     write_wide()
     with open(os.path.join(OUT, "scan.jsonl"), "w", encoding="utf-8") as file:
-        for name, case in CASES:
+        for name, case in [one for one in CASES if not WANTED or one[0] in WANTED]:
             try:
                 row = case()
             except Exception as error:  # the others are wanted all the same

@@ -217,9 +217,17 @@ const CudaBuilder& Builder::cuda() const {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (!cuda_) {
-    cuda_ = std::make_shared<const CudaBuilder>(options_.cache, options_.device, options_.timeout_s);
+    cuda_ = std::make_shared<CudaBuilder>(options_.cache, options_.device, options_.timeout_s);
+    cuda_->stop_by(options_.stop);
   }
   return *cuda_;
+}
+
+void Builder::stop_by(std::stop_token stop) {
+  options_.stop = std::move(stop);
+  if (cuda_) {
+    cuda_->stop_by(options_.stop);
+  }
 }
 
 Build Builder::build_object(const Family& family, const Variant& variant, const Axes& axes,
@@ -287,11 +295,11 @@ CompileStep Builder::compile_and_link(const PlainCall& call, const Variant& vari
       joined(
           joined(joined({toolchain_.compiler, "-c", ffi ? kFfiCall : call.source.name, "-o", kObject}, flags), where),
           include_flags(others)),
-      folder, options_.timeout_s);
+      folder, options_.timeout_s, options_.stop);
   if (step.ok && ffi) {
     fs::create_directories((folder / ffi_stub_path(variant)).parent_path());
     step = run_step({toolchain_.compiler, "-shared", "-nostdlib", "-fPIC", kFfiStub, "-o", ffi_stub_path(variant)},
-                    folder, options_.timeout_s);
+                    folder, options_.timeout_s, options_.stop);
   }
   if (!step.ok) {
     return step;
@@ -306,7 +314,7 @@ CompileStep Builder::compile_and_link(const PlainCall& call, const Variant& vari
   }
   CompileStep link = run_step(
       joined(joined({toolchain_.compiler, kObject, "-o", kLibrary}, link_flags(options_)), ffi_link_flags(folder)),
-      folder, options_.timeout_s);
+      folder, options_.timeout_s, options_.stop);
   link.log = step.log + link.log;
   return link;
 }

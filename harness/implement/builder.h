@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ class Builder {
   // for target host. Throws EnvironmentError when it does not link, as what was linked before always does.
   Build relink(const Build& base, std::uint64_t seed, const std::filesystem::path& folder) const;
 
+  // A stop ends later builds, which then throw Cancelled. No build runs meanwhile.
+  void stop_by(std::stop_token stop);
+
   const Toolchain& toolchain() const { return toolchain_; }  // for target host
   // The library that LD_PRELOAD has to name for a process that loads a sanitized build.
   std::string sanitizer_runtime() const;
@@ -52,7 +56,7 @@ class Builder {
   Toolchain toolchain_;
   std::string native_;  // how the compiler resolved -march=native: the identity of this CPU
   std::vector<std::filesystem::path> compiler_folders_;  // where it looks for headers
-  mutable std::shared_ptr<const CudaBuilder> cuda_;      // on first use: it looks for NVIDIA's compilers
+  mutable std::shared_ptr<CudaBuilder> cuda_;            // on first use: it looks for NVIDIA's compilers
 };
 
 // Target host: the build of `watching`, whose threads ThreadSanitizer watches. nullopt for a variant that starts no

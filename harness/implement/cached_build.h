@@ -82,7 +82,7 @@ struct BuildOptions {
   std::optional<DeviceFacts> device = std::nullopt;
   bool executor = false;      // build device variants for the CPU executor instead
   bool debugger = false;      // with `executor`: for a debugger, which asks where variables are
-  std::stop_token stop = {};  // with `executor`: ends the compiler, and build() throws Cancelled
+  std::stop_token stop = {};  // ends the compiler, and build() throws Cancelled
 };
 
 struct BuildRecipe {

@@ -80,11 +80,12 @@ std::string first_cuda_error(const std::string& log) {
 
 }  // namespace
 
-CompileStep run_nvcc(const Words& command, const fs::path& folder, double timeout_s) {
+CompileStep run_nvcc(const Words& command, const fs::path& folder, double timeout_s, const std::stop_token& stop) {
   const ProcessResult result =
       run_process(command, {.timeout_s = timeout_s,
                             .working_folder = folder.string(),
-                            .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"}});
+                            .environment = {"LC_ALL=C", "TMPDIR=" + folder.string(), "SOURCE_DATE_EPOCH=0"},
+                            .stop = stop});
   CompileStep step{.ok = result.ok(),
                    .log = without_foreign_text(result.output + result.error, folder),
                    .evidence = "",
@@ -182,7 +183,7 @@ CompileStep CudaBuilder::run_nvrtc(const std::vector<SourceFile>& files, const I
   for (const fs::path& include : others.all()) {
     options.push_back("--include-path=" + include.string());
   }
-  CompileStep step = nvrtc_->compile(given, options, folder, timeout_s_);
+  CompileStep step = nvrtc_->compile(given, options, folder, timeout_s_, stop_);
   if (!step.ok && step.evidence.empty()) {
     step.evidence = first_cuda_error(step.log);
   }
@@ -192,7 +193,7 @@ CompileStep CudaBuilder::run_nvrtc(const std::vector<SourceFile>& files, const I
 CompileStep CudaBuilder::run_nvcc_on(const std::string& source, const IncludeFolders& others, const Words& flags,
                                      const fs::path& folder) const {
   return run_nvcc(joined(joined({nvcc_, "-cubin", source, "-o", kCubin, "-I."}, flags), include_flags(others)), folder,
-                  timeout_s_);
+                  timeout_s_, stop_);
 }
 
 Built CudaBuilder::build_cubin(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings,

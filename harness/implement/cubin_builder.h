@@ -31,6 +31,7 @@ class CudaBuilder {
   // apo:launch names is not there. Throws UserError for settings that are not the variant's.
   Build build(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
 
+  void stop_by(std::stop_token stop) { stop_ = std::move(stop); }  // as Builder's
   const Toolchain& toolchain() const { return toolchain_; }
 
  private:
@@ -45,6 +46,7 @@ class CudaBuilder {
   BuildCache cache_;
   std::optional<DeviceFacts> device_;
   double timeout_s_;
+  std::stop_token stop_;
   std::unique_ptr<Nvrtc> nvrtc_;
   std::string nvcc_;          // empty: none
   std::string nvcc_version_;  // its last line but one: "Cuda compilation tools, release 13.0, V13.0.88"
@@ -68,7 +70,8 @@ Build build_triton(const BuildOptions& options, const BuildCache& cache, const F
 // Returns the architecture to build for; `refusal` is set when `device` cannot run what the variant asks for.
 std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>& device, std::string& refusal);
 // Runs nvcc once. The evidence of a failure is the first line that names an error or a symbol that the linker lacks.
-CompileStep run_nvcc(const Words& command, const std::filesystem::path& folder, double timeout_s);
+CompileStep run_nvcc(const Words& command, const std::filesystem::path& folder, double timeout_s,
+                     const std::stop_token& stop = {});
 // Reads code hash, resources and kernels of the cubin in the folder of a build.
 void use_cubin(Built& built, const std::filesystem::path& folder);
 // Gives the build of a cubin its plan, or the outcome of one that cannot be launched.

@@ -162,7 +162,9 @@ Build build_library(const BuildOptions& options, const BuildCache& cache, const 
   recipe.key = joined(joined(recipe.key, recipe.known.flags), included_files(recipe.files, options.home, others.own));
   Build build =
       cached_build(cache, recipe, [&](const fs::path& folder, Built& built) {
-        const auto run = [&](const Words& words) { return run_nvcc(joined({nvcc}, words), folder, options.timeout_s); };
+        const auto run = [&](const Words& words) {
+          return run_nvcc(joined({nvcc}, words), folder, options.timeout_s, options.stop);
+        };
         CompileStep step = compile_all(run, call, joined(compile, {"-I.", "-I" + options.home.string()}), link, folder);
         step.evidence = in_users_words(step.evidence, variant);
         if (step.ok) {

@@ -115,7 +115,7 @@ int compile_here(const NvrtcFunctions& nvrtc, const std::vector<SourceFile>& fil
 }
 
 // The wait status, or nothing when the process was killed at its deadline.
-bool wait_for(pid_t pid, double timeout_s, int& status) {
+bool wait_for(pid_t pid, double timeout_s, const std::stop_token& stop, int& status) {
   const auto deadline = Clock::now() + std::chrono::duration<double>(timeout_s);
   bool in_time = true;
   while (true) {
@@ -123,7 +123,7 @@ bool wait_for(pid_t pid, double timeout_s, int& status) {
     if (ended == pid || (ended < 0 && errno != EINTR)) {
       return in_time;
     }
-    if (in_time && Clock::now() > deadline) {
+    if (in_time && (Clock::now() > deadline || stop.stop_requested())) {
       kill(pid, SIGKILL);
       in_time = false;
     }
@@ -142,7 +142,7 @@ Nvrtc::Nvrtc(std::string path, const NvrtcFunctions& functions)
 }
 
 CompileStep Nvrtc::compile(const std::vector<SourceFile>& files, const Words& options, const fs::path& folder,
-                           double timeout_s) const {
+                           double timeout_s, const std::stop_token& stop) const {
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) {
@@ -159,7 +159,10 @@ CompileStep Nvrtc::compile(const std::vector<SourceFile>& files, const Words& op
     _exit(code);
   }
   int status = 0;
-  const bool in_time = wait_for(pid, timeout_s, status);
+  const bool in_time = wait_for(pid, timeout_s, stop, status);
+  if (!in_time && stop.stop_requested()) {
+    throw Cancelled();
+  }
   ProcessResult end = ended_with(status);
   end.timed_out = !in_time;
   CompileStep step{.ok = end.ok()};

@@ -23,7 +23,7 @@ class Nvrtc {
   // memory, because a hostile source may crash or hang the compiler. Leaves kCubin in the folder. The evidence says how
   // the process ended, when it did not end by itself.
   CompileStep compile(const std::vector<SourceFile>& files, const Words& options, const std::filesystem::path& folder,
-                      double timeout_s) const;
+                      double timeout_s, const std::stop_token& stop = {}) const;
 
  private:
   std::string path_;

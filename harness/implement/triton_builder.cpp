@@ -38,14 +38,15 @@ struct Triton {
 };
 
 ProcessResult run_script(const std::string& python, const std::vector<std::string>& arguments, const fs::path& folder,
-                         double timeout_s) {
+                         double timeout_s, const std::stop_token& stop = {}) {
   std::vector<std::string> command = {python};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return run_process(command, {.timeout_s = timeout_s,
                                .working_folder = folder.string(),
                                .environment = {"LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=0",
                                                "CUDA_VISIBLE_DEVICES=", "TMPDIR=" + folder.string(),
-                                               "TRITON_CACHE_DIR=" + (folder / ".triton").string()}});
+                                               "TRITON_CACHE_DIR=" + (folder / ".triton").string()},
+                               .stop = stop});
 }
 
 Triton find_triton(const fs::path& script) {
@@ -159,7 +160,7 @@ Json request_of(const Family& family, const Variant& variant, const Axes& axes, 
 CompileStep compile_with_triton(const BuildOptions& options, const Triton& triton, const fs::path& script,
                                 const std::string& source, const fs::path& folder) {
   const ProcessResult result =
-      run_script(triton.python, {script.string(), kRequest, source, kCubin}, folder, options.timeout_s);
+      run_script(triton.python, {script.string(), kRequest, source, kCubin}, folder, options.timeout_s, options.stop);
   fs::remove_all(folder / ".triton");
   CompileStep step{.ok = result.ok(), .log = result.error, .evidence = "", .timed_out = result.timed_out};
   if (const std::string sudden = sudden_end(result, options.timeout_s); !sudden.empty()) {

@@ -24,9 +24,10 @@ constexpr std::size_t kPartOfMemory = 8;  // at most this part of it, for either
 constexpr std::int64_t kLarge = std::int64_t{64} << 20;
 constexpr std::int64_t kSharing = 16;  // experiments
 
-std::string key_of(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime) {
-  return fmt::format("{} {} {} {} {} {}", family.name, regime, seed, workload.repeated_axis, workload.distinct,
-                     describe_axes(workload.axes));
+std::string key_of(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
+                   CheckDepth depth) {
+  return fmt::format("{} {} {} {} {} {} {}", family.name, regime, seed, workload.repeated_axis, workload.distinct,
+                     describe_axes(workload.axes), static_cast<int>(depth));
 }
 
 std::size_t part_of_memory() {
@@ -44,24 +45,24 @@ std::size_t size_of(const CheckedInputs& checked) {
 }  // namespace
 
 CheckedInputs::CheckedInputs(const Family& family, const Workload& workload, std::uint64_t seed,
-                             const std::string& regime, int threads)
-    : CheckedInputs(family, stored_inputs(family, workload, seed, regime, threads), threads) {}
+                             const std::string& regime, int threads, CheckDepth how)
+    : CheckedInputs(family, stored_inputs(family, workload, seed, regime, threads), threads, how) {}
 
-CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads)
-    : inputs(std::move(given)), family_(family), threads_(threads) {
+CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads, CheckDepth how)
+    : inputs(std::move(given)), depth(how), family_(family), threads_(threads) {
   inputs.values.clear();
 }
 
 const Expected& CheckedInputs::expected() const {
   std::call_once(once_, [this] {
-    expected_ = expect(family_, inputs, checked_units(family_, inputs.axes, inputs.seed), threads_);
+    expected_ = expect(family_, inputs, checked_units(family_, inputs.axes, inputs.seed, depth), threads_);
   });
   return expected_;
 }
 
 void CheckedInputs::compute_whole() const {
   std::call_once(whole_once_, [this] {
-    const std::vector<std::int64_t> units = checked_units(family_, inputs.axes, inputs.seed);
+    const std::vector<std::int64_t> units = checked_units(family_, inputs.axes, inputs.seed, depth);
     if (units.empty() || inputs.axes != inputs.drawn_axes || !is_cheap(family_, inputs.axes)) {
       return;
     }
@@ -111,17 +112,17 @@ void CheckedInputs::set_witness(std::shared_ptr<Witness> witness) const {
   witness_ = std::move(witness);
 }
 
-std::int64_t most_checked_units(const Family& family, const Axes& axes) {
+std::int64_t most_checked_units(const Family& family, const Axes& axes, CheckDepth depth) {
   constexpr std::int64_t kElements = std::int64_t{1} << 21;
-  constexpr std::int64_t kFewest = 8;
+  const std::int64_t fewest = depth == CheckDepth::scan ? 2 : 8;
   constexpr std::int64_t kMost = 32;
   const std::int64_t units = std::max<std::int64_t>(1, family.unit_count(axes));
   const std::int64_t of_unit = std::max<std::int64_t>(1, element_count(family, axes) / units);
-  return std::clamp(kElements / of_unit, kFewest, kMost);
+  return std::clamp(kElements / of_unit, fewest, kMost);
 }
 
-std::vector<std::int64_t> checked_units(const Family& family, const Axes& axes, std::uint64_t seed) {
-  return draw_units(family.unit_count(axes), most_checked_units(family, axes), derive_seed(seed, "units"));
+std::vector<std::int64_t> checked_units(const Family& family, const Axes& axes, std::uint64_t seed, CheckDepth depth) {
+  return draw_units(family.unit_count(axes), most_checked_units(family, axes, depth), derive_seed(seed, "units"));
 }
 
 bool shares_inputs(const Family& family, const Axes& axes) {
@@ -160,8 +161,8 @@ InputStore::InputStore()
     : InputStore(std::min(kMostOfLarge, part_of_memory()), std::min(kMostOfSmall, part_of_memory())) {}
 
 CheckedPointer InputStore::get(const Family& family, const Workload& workload, std::uint64_t seed,
-                               const std::string& regime, int threads) {
-  const std::string key = key_of(family, workload, seed, regime);
+                               const std::string& regime, int threads, CheckDepth depth) {
+  const std::string key = key_of(family, workload, seed, regime, depth);
   {
     const std::lock_guard lock(mutex_);
     for (Shelf* shelf : {&large_, &small_}) {
@@ -170,7 +171,7 @@ CheckedPointer InputStore::get(const Family& family, const Workload& workload, s
       }
     }
   }
-  const auto checked = std::make_shared<const CheckedInputs>(family, workload, seed, regime, threads);
+  const auto checked = std::make_shared<const CheckedInputs>(family, workload, seed, regime, threads, depth);
   const std::lock_guard lock(mutex_);
   const std::size_t bytes = size_of(*checked);
   Shelf& shelf = bytes >= static_cast<std::size_t>(kLarge) ? large_ : small_;

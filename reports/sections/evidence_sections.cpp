@@ -11,10 +11,6 @@
 #include "reports/sections/sections.h"
 
 namespace apo::report {
-namespace {
-
-constexpr std::size_t kLogLines = 12;
-
 std::string reason_text(const Experiment& experiment) {
   const std::string reason(to_string(experiment.judgement->reason));
   return experiment.judgement->reason == Reason::gate_failed
@@ -27,6 +23,10 @@ std::string staged_text(const Experiment& experiment) {
   const bool search_only = has_effect(experiment) && effect_stage(experiment) == RoundStage::search;
   return measured_text(experiment) + (search_only ? ", search only" : "");
 }
+
+namespace {
+
+constexpr std::size_t kLogLines = 12;
 
 std::string effort_text(const Judgement& judgement) {
   std::string text = fmt::format("{} fresh processes, {} timed samples", judgement.processes, judgement.samples);
@@ -226,12 +226,16 @@ void write_diff(const std::string& diff, const Experiment& experiment, Writer& w
   writer.end_fold();
 }
 
-void write_experiment_table(const std::vector<Experiment>& experiments, const std::set<std::int64_t>& withdrawn,
-                            Writer& writer) {
+void write_experiments(const ReportModel& model, Writer& writer) {
+  writer.heading(2, "Experiments");
+  if (model.experiments.empty()) {
+    writer.paragraph("No experiment has a verdict.");
+    return;
+  }
   Table table{{"index", "candidate", "against", "predicted", "measured speed-up", "verdict", "reason", "id"}, {}, true};
-  for (const Experiment& experiment : experiments) {
+  for (const Experiment& experiment : model.experiments) {
     Line verdict = {verdict_word(experiment.judgement->verdict)};
-    if (withdrawn.contains(experiment.id)) {
+    if (model.withdrawn.contains(experiment.id)) {
       verdict.push_back(", withdrawn");
     }
     table.rows.push_back({experiment.index,
@@ -240,15 +244,6 @@ void write_experiment_table(const std::vector<Experiment>& experiments, const st
                           verdict, reason_text(experiment), experiment.id});
   }
   writer.table(table);
-}
-
-void write_experiments(const ReportModel& model, Writer& writer) {
-  writer.heading(2, "Experiments");
-  if (model.experiments.empty()) {
-    writer.paragraph("No experiment has a verdict.");
-    return;
-  }
-  write_experiment_table(model.experiments, model.withdrawn, writer);
   writer.paragraph(
       "Speed-up over the incumbent of that moment [interval], n valid rounds, each a fresh process. "
       "\"Search only\" effects guided the judge and must not be quoted.");

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,8 +36,8 @@ void write_left_out(const ReportModel& model, Writer& writer);
 void write_reproduction(const ReportModel& model, Writer& writer);
 
 // What stands in these sections, of records alone: `apo` shows it too.
-void write_experiment_table(const std::vector<Experiment>& experiments, const std::set<std::int64_t>& withdrawn,
-                            Writer& writer);
+std::string reason_text(const Experiment& experiment);  // "gate failed: incorrect"
+std::string staged_text(const Experiment& experiment);  // measured_text, or "..., search only"
 void write_facts(const Experiment& experiment, Writer& writer);
 void write_gates(const Experiment& experiment, Writer& writer);
 void write_diff(const std::string& diff, const Experiment& experiment, Writer& writer);

@@ -199,6 +199,17 @@ TEST_F(CudaBuild, ACompilerThatNeverEndsIsStopped) {
   expect_contains(stopped.evidence, "did not finish");
 }
 
+TEST_F(CudaBuild, AStopEndsACompilerAndLeavesNothing) {
+  CudaBuilder builder(folder_.path() / "stopped", h200(), 1000);
+  std::stop_source stop;
+  stop.request_stop();
+  builder.stop_by(stop.get_token());
+  const Variant variant = device_variant(body("a.y[i] = a.x[i];"));
+  EXPECT_THROW(builder.build(*find_family("copy"), variant, {{"n", 8}}, {}), Cancelled);
+  builder.stop_by({});
+  EXPECT_FALSE(builder.build(*find_family("copy"), variant, {{"n", 8}}, {}).from_cache);
+}
+
 TEST_F(CudaBuild, AnotherArchitectureIsRefused) {
   std::string source = cuda_source(kLaunch, body("a.y[i] = a.x[i];"));
   source.replace(source.find("sm_80"), 5, "sm_100");

@@ -196,25 +196,25 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1559},
-    {"harness/cli", 8555},
+    {"harness/cli", 8572},
     {"harness/core", 9833},
-    {"harness/evaluate", 14588},
+    {"harness/evaluate", 14607},
     {"harness/exchange", 2945},
     {"harness/executor", 4975},
     {"harness/families", 3445},
     {"harness/fleet", 2053},
-    {"harness/implement", 9436},
+    {"harness/implement", 9458},
     {"harness/injection", 1211},
-    {"harness/loop", 10608},
+    {"harness/loop", 10688},
     {"harness/mcp", 1654},
     {"harness/profile", 4064},
     {"harness/research", 3938},
-    {"harness/runtime", 2429},
+    {"harness/runtime", 2436},
     {"harness/worker", 12067},
     {"journal", 5250},
     {"kernels", 5617},
-    {"reports", 4330},
-    {"tests", 66281},
+    {"reports", 4324},
+    {"tests", 66368},
 };
 
 std::size_t lines_of(const fs::path& path) {

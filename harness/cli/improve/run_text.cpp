@@ -1,4 +1,4 @@
-// harness/cli/improve/run_text.cpp - a row for each experiment, then the certified number and the incumbent.
+// harness/cli/improve/run_text.cpp - the last experiments, then the certified number and the incumbent: one screen.
 #include "harness/cli/improve/run_text.h"
 
 #include <fmt/format.h>
@@ -8,9 +8,10 @@
 
 #include "harness/cli/comparison_text.h"
 #include "harness/cli/console.h"
-#include "harness/cli/terminal.h"
 #include "harness/core/interval.h"
 #include "harness/core/text.h"
+#include "reports/numbers.h"
+#include "reports/sections/sections.h"
 
 namespace apo {
 namespace {
@@ -35,12 +36,33 @@ std::string experiments_text(const CampaignSummary& summary) {
   for (const IterationSummary& iteration : summary.iterations) {
     experiments.insert(experiments.end(), iteration.experiments.begin(), iteration.experiments.end());
   }
-  constexpr std::ptrdiff_t kShown = 8;
+  constexpr std::ptrdiff_t kShown = 5;
   const std::ptrdiff_t earlier = std::max<std::ptrdiff_t>(0, std::ssize(experiments) - kShown);
-  experiments.erase(experiments.begin(), experiments.begin() + earlier);
-  const auto write = [&](report::Writer& writer) { write_experiment_table(experiments, summary.withdrawn, writer); };
-  const std::string before = earlier > 0 ? fmt::format("{} earlier experiments: in the report\n", earlier) : "";
-  return experiments.empty() ? "" : before + terminal_text(write);
+  std::string text = earlier > 0 ? fmt::format("{} earlier experiments: in the report\n", earlier) : "";
+  for (auto one = experiments.begin() + earlier; one != experiments.end(); ++one) {
+    text += fmt::format("experiment {}: {}\n  {}{}, {}: {}, predicted {}\n", one->id, one->candidate.label(),
+                        to_string(one->judgement->verdict), summary.withdrawn.contains(one->id) ? ", withdrawn" : "",
+                        report::reason_text(*one), report::staged_text(*one), report::band_text(one->prediction));
+  }
+  return text;
+}
+
+// Two lines for the configurations of all of them, as a campaign certifies its last incumbent.
+std::string certifications_text(const CampaignSummary& summary) {
+  std::string text;
+  for (const Certification& one : summary.certifications) {
+    text += fmt::format("certified, {} cache: {}{}{}{}\n", to_string(one.cache_policy), report::certified_figure(one),
+                        one.launch == LaunchForm::graph ? ", as one CUDA graph" : "",
+                        one.clock_coupled() ? ", clock-coupled" : "",
+                        one.alarm ? "  ALARM: well below what was claimed step by step" : "");
+  }
+  if (!summary.certifications.empty()) {
+    const Certification& last = summary.certifications.back();
+    text += fmt::format("  {}\n  over {}\n", last.incumbent.label(), last.baseline.label());
+    text += fmt::format("not claimed: the product of the accepted effects is {}, {} when shrunk for selection bias\n",
+                        format_ratio(std::exp(summary.naive_effect)), format_ratio(std::exp(summary.shrunken_effect)));
+  }
+  return text;
 }
 
 // With the names where a line holds them: all are in the report, and what `apo research` prints.
@@ -83,15 +105,7 @@ std::string proposals_text(const CampaignSummary& summary) {
 }  // namespace
 
 std::string summary_text(const CampaignSummary& summary) {
-  std::string text = experiments_text(summary);
-  for (const Certification& one : summary.certifications) {
-    text += fmt::format("certified, {} cache: {}{}\n", to_string(one.cache_policy), certified_text(one),
-                        one.alarm ? "  ALARM: well below what was claimed step by step" : "");
-  }
-  if (!summary.certifications.empty()) {
-    text += fmt::format("not claimed: the product of the accepted effects is {}, {} when shrunk for selection bias\n",
-                        format_ratio(std::exp(summary.naive_effect)), format_ratio(std::exp(summary.shrunken_effect)));
-  }
+  std::string text = experiments_text(summary) + certifications_text(summary);
   text += application_lines(summary);
   text += proposals_text(summary);
   text += rest_text(summary);

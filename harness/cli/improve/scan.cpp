@@ -2,6 +2,7 @@
 #include "harness/loop/scan/scan.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -62,6 +63,7 @@ Json scan_document(const ScanSummary& summary, const Policy& policy, const Confi
 }
 
 int run_scan(const ScanOptions& options, const Globals& globals) {
+  const auto started = std::chrono::steady_clock::now();
   Workspace workspace(make_paths(globals.journal));
   ConsoleObserver observer(globals);
   Policy policy = asked_policy(default_policy(options.family), options.workload, options.baseline, options.cache);
@@ -79,6 +81,7 @@ int run_scan(const ScanOptions& options, const Globals& globals) {
                             .cache = policy.cache_policy,
                             .incumbent = starting_point(workspace, journal, policy, observer),
                             .budget_s = options.budget.empty() ? 0 : budget_seconds(options.budget, "--budget", ""),
+                            .started = started,
                             .seed = secret_seed()};
   const ScanSummary summary = scan(request);
   print_answer(globals, scan_document(summary, policy, request.incumbent),

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kChunk = 4096;        // elements that are in doubt together
 constexpr std::size_t kChunksOfTask = 64;   // that a thread looks at in a row
-constexpr std::int64_t kUnitsOfTask = 256;  // likewise
+constexpr std::int64_t kUnitsOfTask = 256;  // likewise, at most
 constexpr double kNoValue = 1e9;            // the doubt of an element that holds no value of its dtype
 
 struct Output {
@@ -165,12 +165,15 @@ std::vector<Output> outputs_in_doubt(const Family& family, const Axes& axes, con
   return doubtful;
 }
 
-// Calls work(unit) for all units, many of them in a row.
+// Calls work(unit) for all units, many of them in a row; few units are large ones.
 template <class Work>
 void for_all_units(std::int64_t units, int threads, Work work) {
-  for_each_index(static_cast<std::size_t>((units + kUnitsOfTask - 1) / kUnitsOfTask), threads, [&](std::size_t task) {
-    const std::int64_t begin = static_cast<std::int64_t>(task) * kUnitsOfTask;
-    for (std::int64_t unit = begin; unit < std::min(units, begin + kUnitsOfTask); ++unit) {
+  constexpr std::int64_t kTasksOfThread = 8;
+  const std::int64_t in_a_row =
+      std::clamp<std::int64_t>(units / (kTasksOfThread * std::max(threads, 1)), 1, kUnitsOfTask);
+  for_each_index(static_cast<std::size_t>((units + in_a_row - 1) / in_a_row), threads, [&](std::size_t task) {
+    const std::int64_t begin = static_cast<std::int64_t>(task) * in_a_row;
+    for (std::int64_t unit = begin; unit < std::min(units, begin + in_a_row); ++unit) {
       work(unit);
     }
   });

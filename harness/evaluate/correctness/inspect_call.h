@@ -35,8 +35,8 @@ void explain(Failure& failure, const std::string& workload, std::uint64_t seed);
 std::optional<int> wrong_slot(const CallFindings& findings, int slot, const std::string& other_slots);
 
 // Holds all elements of a call's outputs against the witness of its inputs; the reference decides the units in doubt,
-// of many the 32 furthest apart. A right call becomes the witness where there is none, and confirms one of another
-// code.
+// of many the 32 furthest apart, for a scan the one that is clearly apart. A right call becomes the witness where there
+// is none, and confirms one of another code.
 std::optional<Failure> hold_all(const SharedTensors& shared_tensors, const Family& family, const CheckedInputs& inputs,
                                 const std::string& whose, const TypicalErrors& typical, int threads,
                                 CallFindings& findings);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,7 @@ class ScanProcess {
   std::unique_ptr<Worker> worker_;           // on a GPU
   std::unique_ptr<SharedTensors> tensors_;   // of its process
   std::vector<std::int64_t> scratch_;        // of the candidates that work on them
+  std::set<std::string> right_;              // on a GPU: keys of builds whose call was compared
 };
 
 }  // namespace apo

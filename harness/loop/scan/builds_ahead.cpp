@@ -9,8 +9,11 @@
 namespace apo {
 
 BuildsAhead::~BuildsAhead() {
-  const std::lock_guard lock(mutex_);
-  ending_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  stop_.request_stop();
 }
 
 TimedArm BuildsAhead::built(const Configuration& configuration) const {
@@ -42,9 +45,9 @@ void BuildsAhead::add(const Configuration& configuration) {
   }));
 }
 
-std::vector<TimedArm> BuildsAhead::take(std::size_t least) {
+std::vector<TimedArm> BuildsAhead::take(std::size_t least, Time latest) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return error_ || done_.size() >= std::min(least, added_.size()); });
+  changed_.wait_until(lock, latest, [&] { return error_ || done_.size() >= std::min(least, added_.size()); });
   if (error_) {
     std::rethrow_exception(error_);
   }

@@ -1,6 +1,7 @@
 // harness/loop/scan/builds_ahead.h - builds configurations on all cores while the caller measures what is built.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -8,6 +9,7 @@
 #include <future>
 #include <mutex>
 #include <semaphore>
+#include <stop_token>
 #include <vector>
 
 #include "harness/core/records/records.h"
@@ -18,18 +20,20 @@ namespace apo {
 class BuildsAhead {
  public:
   using Make = std::function<Build(const Configuration&)>;
-  // `make` is called on several threads at once, `threads` at most.
-  BuildsAhead(Make make, int threads) : make_(std::move(make)), free_(threads) {}
-  ~BuildsAhead();  // waits for the builds that have begun
+  using Time = std::chrono::steady_clock::time_point;
+  // `make` is called on several threads at once, `threads` at most, and may end early after a `stop`.
+  BuildsAhead(Make make, int threads, std::stop_source stop)
+      : make_(std::move(make)), free_(threads), stop_(std::move(stop)) {}
+  ~BuildsAhead();  // stops the builds that have begun, and waits for their end
   BuildsAhead(const BuildsAhead&) = delete;
   BuildsAhead& operator=(const BuildsAhead&) = delete;
 
   void add(const Configuration& configuration);
   // What was added and not taken.
   const std::vector<Configuration>& added() const { return added_; }
-  // Waits until so many are built, or all that were added, and takes what is built. What a user has to mend is refused;
-  // throws what else `make` threw.
-  std::vector<TimedArm> take(std::size_t least);
+  // Waits until so many are built, or all that were added, or it is that late, and takes what is built. What a user has
+  // to mend is refused; throws what else `make` threw.
+  std::vector<TimedArm> take(std::size_t least, Time latest);
 
  private:
   TimedArm built(const Configuration& configuration) const;
@@ -42,6 +46,7 @@ class BuildsAhead {
   std::exception_ptr error_;
   bool ending_ = false;
   std::counting_semaphore<> free_;
+  std::stop_source stop_;
   std::vector<std::future<void>> builds_;  // ended first
 };
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -33,11 +34,13 @@ struct Level {
 constexpr std::array kLevels = {Level{{.seconds = 0.03, .most_blocks = 5}, 0},
                                 Level{{.seconds = 0.1, .most_blocks = 8, .processes = 2}, 16},
                                 Level{{.seconds = 0.4, .most_blocks = 16, .processes = 4}, 4}};
-constexpr double kFirstPart = 0.7;          // of the budget: then no other configurations begin
+constexpr double kFirstPart = 0.7;          // of the budget: then no other configurations begin, where two are known
 constexpr std::size_t kBatch = 32;          // chosen together
 constexpr std::size_t kSearchedAtOnce = 3;  // spaces, of the fastest variants
 constexpr double kMuch = 0.2;  // a log: by it faster than the reference is the next one, by it slower no leader
 constexpr double kFailed = 1;  // what the model takes a failed setting for: slower than all by this log
+
+using Time = std::chrono::steady_clock::time_point;
 
 struct Space {
   const Variant* variant = nullptr;
@@ -54,40 +57,15 @@ class Scan {
                .cache = request.cache},
         incumbent_(subject(request.incumbent)) {
     collect_spaces();
-    const TimedArm arm{incumbent_.configuration, build(incumbent_.configuration)};
-    if (arm.build.outcome != Outcome::valid) {
-      throw EnvironmentError("the incumbent " + arm.configuration.label() + " does not build here", arm.build.evidence);
-    }
-    read_rows(arm.build.key);
-    add_variant(request_.journal, request_.workspace.catalogue().get(incumbent_.configuration.variant));
   }
 
   ScanSummary run() {
     if (all_.size() < 2) {
       return {};  // nothing to rank
     }
-    const auto start = std::chrono::steady_clock::now();
-    const auto in_time = [&](double part) {
-      return request_.budget_s <= 0 || seconds_since(start) < part * request_.budget_s;
-    };
-    BuildsAhead builds([this](const Configuration& one) { return build(one); }, request_.runtime.threads);
-    while (true) {
-      if (builds.added().size() < built_ahead() && in_time(kFirstPart)) {
-        choose_reference();
-        add(next_batch(builds.added()), builds);
-      }
-      if (builds.added().empty()) {
-        break;
-      }
-      measure(builds, 0);
-    }
-    for (int level = 1; level < std::ssize(kLevels) && in_time(1); ++level) {
-      choose_reference();
-      const std::vector<Configuration> leading = leaders(level);
-      for (add(leading, builds); !builds.added().empty();) {
-        measure(builds, level);
-      }
-      level = leading.empty() ? level : 0;  // who leads may have changed
+    if (built_incumbent()) {
+      measure_all();
+      measure_leaders();
     }
     const Scans scans = known();
     for (const ScannedEffect& one : scans.ranked()) {
@@ -108,6 +86,78 @@ class Scan {
   Scans known() const { return {rows_, incumbent_}; }
   Build build(const Configuration& configuration) const {
     return request_.runtime.build(configuration, request_.workload.axes, false);
+  }
+
+  // When a part of the budget is spent.
+  Time end_of(double part) const {
+    const std::chrono::duration<double> seconds(part * request_.budget_s);
+    return request_.budget_s <= 0 ? Time::max()
+                                  : request_.started + std::chrono::duration_cast<Time::duration>(seconds);
+  }
+  static Time half_way(Time end) {
+    const Time now = std::chrono::steady_clock::now();
+    return now + (end - now) / 2;
+  }
+  static bool in_time(Time end) { return std::chrono::steady_clock::now() < end; }
+
+  // What is not built when the work is done is not built.
+  template <class Work>
+  void with_builds(Work work) {
+    struct Stoppable {
+      Workspace& workspace;
+      std::stop_source stop;
+      explicit Stoppable(Workspace& of) : workspace(of) { workspace.stop_builds_by(stop.get_token()); }
+      ~Stoppable() { workspace.stop_builds_by({}); }
+    } stoppable(request_.workspace);
+    BuildsAhead builds([this](const Configuration& one) { return build(one); }, request_.runtime.threads,
+                       stoppable.stop);
+    work(builds);
+  }
+
+  // Reads what is known beside it. False where the budget ends before.
+  bool built_incumbent() {
+    std::vector<TimedArm> built;
+    with_builds([&](BuildsAhead& builds) {
+      add({incumbent_.configuration}, builds);
+      built = builds.take(1, end_of(1));
+    });
+    if (!built.empty() && built.front().build.outcome != Outcome::valid) {
+      throw EnvironmentError("the incumbent " + incumbent_.configuration.label() + " does not build here",
+                             built.front().build.evidence);
+    }
+    if (!built.empty()) {
+      read_rows(built.front().build.key);
+    }
+    return !built.empty();
+  }
+
+  void measure_all() {
+    with_builds([&](BuildsAhead& builds) {
+      while (in_time(end_of(1))) {
+        const Time end = end_of(rows_.size() < 2 ? 1 : kFirstPart);
+        if (builds.added().size() < built_ahead() && in_time(end)) {
+          choose_reference();
+          add(next_batch(builds.added()), builds);
+        }
+        if (builds.added().empty() || !in_time(end)) {
+          break;
+        }
+        measure(builds, 0, end);
+      }
+    });
+  }
+
+  void measure_leaders() {
+    for (int level = 1; level < std::ssize(kLevels) && in_time(end_of(1)); ++level) {
+      choose_reference();
+      const std::vector<Configuration> leading = leaders(level);
+      with_builds([&](BuildsAhead& builds) {
+        for (add(leading, builds); !builds.added().empty() && in_time(end_of(1));) {
+          measure(builds, level, end_of(1));
+        }
+      });
+      level = leading.empty() ? level : 0;  // who leads may have changed
+    }
   }
 
   void collect_spaces() {
@@ -171,7 +221,7 @@ class Scan {
     std::vector<Configuration> batch;
     const auto add = [&](const Configuration& configuration) {
       const Subject one = subject(configuration);
-      if (batch.size() < kBatch && all_.contains(one.configuration.label()) && scans.find(one) == nullptr &&
+      if (batch.size() < batch_size() && all_.contains(one.configuration.label()) && scans.find(one) == nullptr &&
           !holds(batch, one.configuration) && !holds(added, one.configuration)) {
         batch.push_back(one.configuration);
       }
@@ -245,7 +295,8 @@ class Scan {
                : suggested_settings(*space.variant, space.legal, known, derive_seed(request_.seed, "space"));
   }
 
-  // The fastest ones, which had fewer calls and may be the fastest one: half of all, then a quarter.
+  // The fastest ones, which had fewer calls and may be the fastest one: half of all, then a quarter. And the incumbent,
+  // through which all effects are: its calls may be slow, so that one block had to do.
   std::vector<Configuration> leaders(int level) const {
     constexpr std::size_t kFewest = 2;
     const std::size_t most =
@@ -256,16 +307,24 @@ class Scan {
     for (const ScannedEffect& one : known().ranked()) {
       fastest = rank == 0 ? one.effect : fastest;
       const bool leads = !std::isnan(one.effect) && rank++ < most && one.effect + 2 * one.sd > fastest - kMuch;
-      if (leads && one.row.level < level && all_.contains(one.row.configuration.label())) {
-        chosen.push_back(one.row.configuration);
+      const Configuration& configuration = one.row.configuration;
+      const bool is_root = configuration == incumbent_.configuration && reference_.configuration != configuration;
+      if ((leads || is_root) && one.row.level < level && all_.contains(configuration.label())) {
+        chosen.push_back(configuration);
       }
     }
     return chosen;
   }
 
   bool on_gpu() const { return request_.runtime.worker.target == Target::cuda; }
-  // The CPUs build while a GPU measures; on a host they do one after the other.
+  // The CPUs build while a GPU measures; on a host they do one after the other, but for a build that takes long.
   std::size_t built_ahead() const { return on_gpu() ? static_cast<std::size_t>(request_.runtime.threads) : 1; }
+
+  // A host builds all of a batch before it measures.
+  std::size_t batch_size() const {
+    constexpr std::size_t kOfThread = 2;
+    return on_gpu() ? kBatch : std::min(kBatch, kOfThread * static_cast<std::size_t>(request_.runtime.threads));
+  }
 
   void add(std::vector<Configuration> batch, BuildsAhead& builds) {
     Random random(derive_seed(request_.seed, "order of a scan", rows_.size()));
@@ -276,7 +335,7 @@ class Scan {
     }
   }
 
-  void measure(BuildsAhead& builds, int level) {
+  void measure(BuildsAhead& builds, int level, Time end) {
     const auto note = [&](const std::string& line) { request_.observer.say(line); };
     if (on_gpu() && !process_) {
       const DeviceTurns::Turn turn = request_.runtime.take_turn(note);
@@ -284,11 +343,15 @@ class Scan {
     }
     request_.observer.progress({.what = fmt::format("scan: build {}", builds.added().size())});
     auto start = std::chrono::steady_clock::now();
-    const std::vector<TimedArm> built = builds.take(on_gpu() ? 1 : builds.added().size());
+    const std::vector<TimedArm> built =
+        builds.take(on_gpu() ? 1 : builds.added().size(), on_gpu() ? end : half_way(end));
     summary_.build_s += seconds_since(start);
     const DeviceTurns::Turn turn = request_.runtime.take_turn(note);
     start = std::chrono::steady_clock::now();
     for (const TimedArm& arm : built) {
+      if (!in_time(end)) {
+        break;
+      }
       request_.observer.progress({.what = "scan " + arm.configuration.label(),
                                   .done = static_cast<int>(rows_.size()),
                                   .expected = static_cast<int>(std::max(all_.size(), rows_.size()))});

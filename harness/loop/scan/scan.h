@@ -2,6 +2,7 @@
 // ranks candidates by.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -25,6 +26,7 @@ struct ScanRequest {
   Configuration incumbent;
   std::vector<Configuration> proposed = {};  // settings, before any of a space
   double budget_s = 0;  // begin nothing after so long, the last part being for leaders; 0: scan all
+  std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::uint64_t seed = 0;
 };
 

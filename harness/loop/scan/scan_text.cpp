@@ -35,7 +35,7 @@ std::string line_of(const ScannedEffect& one, const Configuration& incumbent) {
 
 std::vector<std::string> scan_lines(const ScanSummary& summary, const Configuration& incumbent) {
   std::vector<std::string> lines;
-  if (summary.scanned.empty()) {
+  if (summary.scanned.empty() && summary.left == 0) {
     return lines;
   }
   std::map<std::string, std::vector<std::string>> out;  // labels by outcome

@@ -185,6 +185,11 @@ std::vector<Roof> Workspace::measure_roofs() {
                             {.target = Target::cuda}, *device_);
 }
 
+void Workspace::stop_builds_by(const std::stop_token& stop) {
+  static_cast<void>(builder(false));  // there is one from here on
+  plain_->stop_by(stop);
+}
+
 const Builder& Workspace::builder(bool sanitize) {
   static std::mutex mutex;  // gates check several workloads at once
   const std::lock_guard lock(mutex);

@@ -74,6 +74,8 @@ class Workspace {
   // for a `debugger` their builds say where variables are. A `stop` ends compilers and waits for calls early, which
   // then throw Cancelled.
   void use_executor(bool debugger = false, std::stop_token stop = {});
+  // A stop ends compilers that plain builds wait for, which then throw Cancelled. No build runs meanwhile.
+  void stop_builds_by(const std::stop_token& stop);
   // How runtimes from here on launch a call. runtime() throws UserError for a graph beside another target than cuda.
   void launch_as(LaunchForm form) { launch_ = form; }
   Target target() const { return machine_.target; }

@@ -63,9 +63,9 @@ Forecast forecast_of(double effect, double sd, double bound, const std::string& 
 }
 
 // Verdicts lie about scans with a standard deviation of the spread of the scan's calls, and of a part of the effect and
-// kNear. On hosts that part is from 88 pairs (experiments/host-epyc/scan.md); on GPUs, where no scan was judged yet, it
+// kNear. On hosts that part is from 96 pairs (experiments/host-epyc/scan.md); on GPUs, where no scan was judged yet, it
 // is a prior, of what repeated scans differ by.
-constexpr double kHostPart = 0.22;
+constexpr double kHostPart = 0.1;
 constexpr double kGpuPart = 0.03;
 constexpr double kNear = 0.2;
 constexpr double kPriorPairs = 20;  // that count like so many

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "harness/core/text.h"
+
 namespace apo {
 namespace {
 
@@ -25,10 +27,10 @@ CampaignSummary two_accepts() {
   return summary;
 }
 
-// The row of the experiment with this candidate.
+// The line below the experiment with this candidate.
 std::string row_of(const std::string& text, const std::string& candidate) {
-  const std::size_t at = text.find("  " + candidate + "  ");
-  return at == std::string::npos ? "" : text.substr(at, text.find('\n', at) - at);
+  const std::size_t at = text.find(": " + candidate + "\n  ");
+  return at == std::string::npos ? "" : text.substr(at, text.find('\n', at + candidate.size() + 4) - at);
 }
 
 TEST(RunText, AnAlarmWithdrawsTheAcceptInTheTableAndInTheIncumbent) {
@@ -69,12 +71,20 @@ TEST(RunText, TheEndSaysWhyWhatWasNotTriedAndWhatNobodyHasWritten) {
 
 TEST(RunText, TheEndFitsOnOneScreen) {
   CampaignSummary summary = two_accepts();
+  const std::string long_name = "f/" + std::string(70, 'c');
   for (int id = 3; id < 100; ++id) {
-    summary.iterations.push_back({.experiments = {accepted(id, "f/candidate", "f/second")}});
+    summary.iterations.push_back({.experiments = {accepted(id, long_name, "f/second")}});
   }
+  Certification certification{.incumbent = {long_name, {}}, .baseline = {long_name, {}}, .effect = 4.77, .lower = 4.63};
+  certification.upper = 4.91;
+  certification.rounds = 38;
+  summary.certifications = {certification, certification};
   const std::string text = summary_text(summary);
   EXPECT_LE(std::ranges::count(text, '\n'), 25) << text;
-  EXPECT_NE(text.find("91 earlier experiments: in the report\n"), std::string::npos) << text;
+  for (const std::string& line : split(text, '\n')) {
+    EXPECT_LE(line.size(), 100U) << line;
+  }
+  EXPECT_NE(text.find("94 earlier experiments: in the report\n"), std::string::npos) << text;
 }
 
 TEST(RunText, TheProposalsAreCountedByClass) {

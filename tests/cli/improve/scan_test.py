@@ -46,6 +46,21 @@ class Scan(CommandTest):
         self.assertLessEqual(len([line for line in ran.out.splitlines() if " +-" in line]), 10)
         self.said(self.apo("query", "--sql", "SELECT count(*) FROM scanned").out, str(len(rows)))
 
+    def test_the_budget_ends_a_build_that_is_under_way(self):
+        endless = ("template <int N>\nconstexpr int slow() {\n  int sum = N;\n  for (int i = 0; i < 10000; ++i) {\n"
+                   "    for (int k = 0; k < 100; ++k) sum ^= i + k;\n  }\n  return sum;\n}\ntemplate <int... N>\n"
+                   "constexpr int all(std::integer_sequence<int, N...>) {\n  int sum = 0;\n"
+                   "  ((sum += std::integral_constant<int, slow<N>()>::value), ...);\n  return sum;\n}\n"
+                   "constexpr int kSum = all(std::make_integer_sequence<int, 1000>());\n")
+        first = "void copy("
+        self.place.write("endless.cpp", variant("endless", first, "#include <utility>\n" + endless + first))
+        self.apo("register", "endless.cpp", "--no-verify")
+        document = self.json(*SCAN, "--budget", "5s")
+        self.assertNotIn("copy/endless", [one["configuration"]["label"] for one in document["scanned"]])
+        self.assertGreaterEqual(document["left"], 1)
+        self.assertEqual(document["measured"], len(self.rows()))
+        self.assertEqual(document["scanned"] == [], self.rows() == [])
+
     def test_what_was_measured_before_a_kill_stays_and_is_not_measured_again(self):
         child = subprocess.Popen([PROGRAM, *SCAN], cwd=self.place.folder, env=self.place.environment(),
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

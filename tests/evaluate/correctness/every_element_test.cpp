@@ -123,6 +123,33 @@ TEST_F(EveryElement, MayDifferByTheRoundingOfBothCalls) {
   EXPECT_EQ(found[1].unit, 20);
 }
 
+// The reference has 32 units to compute for a judge, and none for a scan.
+TEST_F(EveryElement, OfAScanIsDecidedWhereItIsClearlyApartAlone) {
+  const CheckedInputs coarse(family, inputs.inputs, 2, CheckDepth::scan);
+  EXPECT_FALSE(call("one"));
+  coarse.set_witness(inputs.witness());
+  const TypicalErrors typical = {{"y", {.relative = 1e-3, .smallest = 1e-3}}};
+  const auto hold = [&](const CheckedInputs& of, CallFindings& findings) {
+    static_cast<void>(call("other"));
+    inputs.set_witness(coarse.witness());
+    return hold_all(tensors, family, of, "other", typical, 2, findings);
+  };
+  at(undrawn(), 5) += 0.05F;
+  CallFindings judged, scanned, clear;
+  EXPECT_TRUE(hold(inputs, judged));
+  EXPECT_FALSE(hold(coarse, scanned));
+  EXPECT_EQ(scanned.undecided, 1);
+  at(undrawn(), 5) += 50;
+  EXPECT_TRUE(hold(coarse, clear));
+}
+
+TEST(CheckedUnits, AreTwoOfLargeOnesInAScan) {
+  const Family& e88 = *find_family("e88_backward");
+  const Axes& long_axes = find_workload(e88, "b1_t16384_h83_n32")->axes;
+  EXPECT_EQ(checked_units(e88, long_axes, 1).size(), 8U);
+  EXPECT_EQ(checked_units(e88, long_axes, 1, CheckDepth::scan), (std::vector<std::int64_t>{0, 82}));
+}
+
 // Of an integer any value may be right: more of them in a unit are more doubt, and none is certain.
 TEST(EveryElementOfAnInteger, ThatHoldsTheFillingIsInDoubt) {
   const Family& copy = *find_family("copy");

@@ -6,11 +6,14 @@
 #include <atomic>
 #include <future>
 #include <string>
+#include <thread>
 
 #include "harness/core/error.h"
 
 namespace apo {
 namespace {
+
+constexpr auto kNever = BuildsAhead::Time::max();
 
 Configuration of_copy(const std::string& name) {
   return {"copy/" + name, {}};
@@ -28,13 +31,13 @@ TEST(BuildsAhead, WhatIsBuiltIsTakenWhileTheRestBuilds) {
         }
         return {.key = one.label()};
       },
-      2);
+      2, {});
   for (const char* name : {"slow", "quick", "wrong"}) {
     builds.add(of_copy(name));
   }
   std::vector<TimedArm> taken;
   while (taken.size() < 2) {
-    for (const TimedArm& arm : builds.take(1)) {
+    for (const TimedArm& arm : builds.take(1, kNever)) {
       taken.push_back(arm);
     }
   }
@@ -43,9 +46,30 @@ TEST(BuildsAhead, WhatIsBuiltIsTakenWhileTheRestBuilds) {
   EXPECT_EQ(taken[1].build.outcome, Outcome::refused);
   EXPECT_EQ(builds.added(), std::vector{of_copy("slow")});
   go.set_value();
-  EXPECT_EQ(builds.take(9).front().build.key, "copy/slow");
+  EXPECT_EQ(builds.take(9, kNever).front().build.key, "copy/slow");
   EXPECT_TRUE(builds.added().empty());
-  EXPECT_TRUE(builds.take(1).empty());
+  EXPECT_TRUE(builds.take(1, kNever).empty());
+}
+
+// The build ends by the stop alone.
+TEST(BuildsAhead, WhatIsNotBuiltWhenItIsLateIsStopped) {
+  std::stop_source stop;
+  bool stopped = false;
+  {
+    BuildsAhead builds(
+        [&](const Configuration& one) -> Build {
+          while (one == of_copy("endless") && !stop.stop_requested()) {
+            std::this_thread::yield();
+          }
+          stopped = stop.stop_requested();
+          throw Cancelled();
+        },
+        1, stop);
+    builds.add(of_copy("endless"));
+    EXPECT_TRUE(builds.take(1, std::chrono::steady_clock::now()).empty());
+    EXPECT_EQ(builds.added(), std::vector{of_copy("endless")});
+  }
+  EXPECT_TRUE(stopped);
 }
 
 TEST(BuildsAhead, AMachineThatFailsIsThrownAndBuildsThatHaveNotBegunAreLeftOut) {
@@ -56,11 +80,11 @@ TEST(BuildsAhead, AMachineThatFailsIsThrownAndBuildsThatHaveNotBegunAreLeftOut) 
           ++begun;
           throw EnvironmentError("no compiler", "");
         },
-        1);
+        1, {});
     for (int i = 0; i < 9; ++i) {
       builds.add(of_copy(std::to_string(i)));
     }
-    EXPECT_THROW(builds.take(9), EnvironmentError);
+    EXPECT_THROW(builds.take(9, kNever), EnvironmentError);
   }
   EXPECT_EQ(begun, 1);
 }
