@@ -11,7 +11,6 @@
 // apo:workload  m4096_n4096_k4096 production M=4096 N=4096 K=4096
 // apo:workload  m16_n4096_k4096   production M=16   N=4096 K=4096
 // apo:workload  m2048_n2048_k1024 extreme    M=2048 N=2048 K=1024
-// apo:workload  m2000_n2056_k1000 extreme    M=2000 N=2056 K=1000
 // apo:workload  m33_n17_k100      ragged     M=33 N=17 K=100
 // apo:workload  m64_n32_k48       small      M=64 N=32 K=48
 //

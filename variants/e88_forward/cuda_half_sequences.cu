@@ -10,12 +10,12 @@
 // apo:technique  persistent-grid
 // apo:parent     cuda_split_warps
 // apo:idea       Where sequences fill the GPU, whole ones of 256 cycles of tanh a step divide badly: 10 on an SM are 3 on one of its four schedulers, halves are 5 on each. All warps of a block take steps and share the work before and after, and each block takes an equal stretch of all chunks.
-// apo:predict    1.2x..1.5x over cuda_best: 0.2 to 0.26 ms at b16_t512_h83_n32; by its machine code a scheduler takes 589 cycles a step for four halves, and 982 for three whole sequences (experiments/sass_cycles.py). With each k^ loaded twice they were 832, and 0.304 ms.
+// apo:predict    1.0x..1.05x over cuda_best: a scan had 0.303 ms beside 0.309 at b16_t512_h83_n32, where the machine code alone promises 0.22 (experiments/nvidia-h200/e88_floor.md).
 // apo:requires   N == 32 && V == 32 && SMS*BLOCKS >= TOGETHER && B*H <= 2147483647 && T <= 2147483647
 // apo:tune       COLUMNS 16
 // apo:tune       UNROLL 2
-// apo:tune       BLOCKS 8,10
-// apo:tune       TOGETHER 8,1
+// apo:tune       BLOCKS 8
+// apo:tune       TOGETHER 8
 // apo:scratch    handed 4096*TOGETHER*min(ceil_div(B*H,TOGETHER),SMS*BLOCKS/TOGETHER)
 // apo:scratch    ready 128/COLUMNS*TOGETHER*min(ceil_div(B*H,TOGETHER),SMS*BLOCKS/TOGETHER)
 // apo:launch     clear grid=TOGETHER*min(ceil_div(B*H,TOGETHER),SMS*BLOCKS/TOGETHER) block=32/COLUMNS

@@ -99,7 +99,7 @@ def drop_capabilities():
 
 def hold_files(folder):
     """For good. Of this thread and those that it starts: it comes before there are others. The driver opens the files
-    of a GPU again and again, and names its threads, which writes below /proc. Throws Fault where this system can't hold
+    of a GPU again and again, and writes below /proc/self when it starts. Throws Fault where this system can't hold
     that."""
     own = f"/proc/{os.getpid()}"
     if not (confine(folder, ("/dev/null", own, *glob.glob("/dev/nvidia*"))) and drop_capabilities()):
