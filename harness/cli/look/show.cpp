@@ -197,7 +197,7 @@ void write_head(const ExperimentView& view, Writer& writer) {
         {"launched as",
          std::ranges::any_of(experiment.rounds, [](const Round& one) { return one.environment.graph.value_or(false); })
              ? "one CUDA graph of a sample's calls"
-             : ""},
+             : "single calls"},
         {"started", experiment.started_at},
         {"finished", !experiment.finished_at.empty() ? experiment.finished_at
                      : view.abandoned.empty()        ? "not yet"
