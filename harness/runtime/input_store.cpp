@@ -24,9 +24,14 @@ constexpr std::size_t kPartOfMemory = 8;  // at most this part of it, for either
 constexpr std::int64_t kLarge = std::int64_t{64} << 20;
 constexpr std::int64_t kSharing = 16;  // experiments
 
-std::string key_of(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime) {
-  return fmt::format("{} {} {} {} {} {}", family.name, regime, seed, workload.repeated_axis, workload.distinct,
-                     describe_axes(workload.axes));
+Patience patience_for(Purpose purpose) {
+  return purpose == Purpose::gate ? Patience() : Patience{.enough_s = 1, .fewest_units = 1};
+}
+
+std::string key_of(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
+                   Purpose purpose) {
+  return fmt::format("{} {} {} {} {} {} {}", family.name, regime, seed, workload.repeated_axis, workload.distinct,
+                     describe_axes(workload.axes), static_cast<int>(purpose));
 }
 
 std::size_t part_of_memory() {
@@ -44,17 +49,18 @@ std::size_t size_of(const CheckedInputs& checked) {
 }  // namespace
 
 CheckedInputs::CheckedInputs(const Family& family, const Workload& workload, std::uint64_t seed,
-                             const std::string& regime, int threads)
-    : CheckedInputs(family, stored_inputs(family, workload, seed, regime, threads), threads) {}
+                             const std::string& regime, int threads, Purpose purpose)
+    : CheckedInputs(family, stored_inputs(family, workload, seed, regime, threads), threads, purpose) {}
 
-CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads)
-    : inputs(std::move(given)), family_(family), threads_(threads) {
+CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads, Purpose purpose)
+    : inputs(std::move(given)), family_(family), threads_(threads), purpose_(purpose) {
   inputs.values.clear();
 }
 
 const Expected& CheckedInputs::expected() const {
   std::call_once(once_, [this] {
-    expected_ = expect(family_, inputs, checked_units(family_, inputs.axes, inputs.seed), threads_);
+    expected_ = expect(family_, inputs, checked_units(family_, inputs.axes, inputs.seed), threads_, nullptr,
+                       patience_for(purpose_));
   });
   return expected_;
 }
@@ -67,7 +73,7 @@ void CheckedInputs::compute_whole() const {
     }
     try {
       TensorMap whole;
-      std::call_once(once_, [&] { expected_ = expect(family_, inputs, units, threads_, &whole); });
+      std::call_once(once_, [&] { expected_ = expect(family_, inputs, units, threads_, &whole, patience_for(purpose_)); });
       if (whole.empty()) {
         whole = family_.reference(inputs.axes, values_of(family_, inputs, threads_), {}, threads_);
       }
@@ -160,8 +166,8 @@ InputStore::InputStore()
     : InputStore(std::min(kMostOfLarge, part_of_memory()), std::min(kMostOfSmall, part_of_memory())) {}
 
 CheckedPointer InputStore::get(const Family& family, const Workload& workload, std::uint64_t seed,
-                               const std::string& regime, int threads) {
-  const std::string key = key_of(family, workload, seed, regime);
+                               const std::string& regime, int threads, Purpose purpose) {
+  const std::string key = key_of(family, workload, seed, regime, purpose);
   {
     const std::lock_guard lock(mutex_);
     for (Shelf* shelf : {&large_, &small_}) {
@@ -170,7 +176,7 @@ CheckedPointer InputStore::get(const Family& family, const Workload& workload, s
       }
     }
   }
-  const auto checked = std::make_shared<const CheckedInputs>(family, workload, seed, regime, threads);
+  const auto checked = std::make_shared<const CheckedInputs>(family, workload, seed, regime, threads, purpose);
   const std::lock_guard lock(mutex_);
   const std::size_t bytes = size_of(*checked);
   Shelf& shelf = bytes >= static_cast<std::size_t>(kLarge) ? large_ : small_;

@@ -32,13 +32,19 @@ struct Witness {
   Witness(std::string whose, OutputViews where) : of(std::move(whose)), outputs(std::move(where)) {}
 };
 
+// What the reference of a set of inputs is needed for, which decides how many units of it are computed where it is slow.
+enum class Purpose : std::uint8_t {
+  gate,  // as many as struct Patience says
+  look   // at a call whose elements are all held against a call of the other arm too: one at least, as many as in 1 s
+};
+
 // One set of inputs with the outputs of a correct call. The doubles from which it was made are freed. May be used from
 // several threads.
 class CheckedInputs {
  public:
   CheckedInputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
-                int threads);
-  CheckedInputs(const Family& family, InputSet given, int threads);
+                int threads, Purpose purpose = Purpose::gate);
+  CheckedInputs(const Family& family, InputSet given, int threads, Purpose purpose = Purpose::gate);
   InputSet inputs;
   // Of the drawn units. Computed when it is asked for first.
   const Expected& expected() const;
@@ -55,6 +61,7 @@ class CheckedInputs {
  private:
   const Family& family_;
   int threads_;
+  Purpose purpose_;
   mutable std::once_flag once_;
   mutable Expected expected_;
   mutable std::once_flag whole_once_;
@@ -87,7 +94,7 @@ class InputStore {
       : large_{.most = most_of_large}, small_{.most = most_of_small} {}
   // Made on the first request. `regime` is one of the family's. May be called from several threads.
   CheckedPointer get(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
-                     int threads);
+                     int threads, Purpose purpose = Purpose::gate);
 
  private:
   struct Entry {

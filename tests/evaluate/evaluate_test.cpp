@@ -15,6 +15,7 @@
 #include "harness/core/error.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
+#include "harness/evaluate/correctness/case_checks.h"
 #include "harness/evaluate/correctness/correctness.h"
 #include "harness/evaluate/correctness/large_case.h"
 #include "harness/evaluate/correctness/sanitizer_gate.h"
@@ -326,6 +327,57 @@ TEST_F(EvaluateTest, ASentinelTakesFourteenRoundsOfIdenticalCodeAndShowsEachBuil
   EXPECT_LE(sentinel.lower, sentinel.check.effect);
   EXPECT_GE(sentinel.upper, sentinel.check.effect);
   EXPECT_GT(sentinel.check.sd, 0);
+}
+
+TEST_F(EvaluateTest, ASentinelWhoseRoundsWouldTakeLongIsOfASmallWorkload) {
+  plan.preset.sentinel_s = 0;
+  plan.workloads = {find_workload(copy.family(), "n1m")};
+  const SentinelResult sentinel = run_sentinel(copy.runtime(), {"copy/once", {}}, plan, 0, {}, silent);
+  const Workload* const smaller = find_workload(copy.family(), sentinel.smaller_workload);
+  ASSERT_NE(smaller, nullptr);
+  EXPECT_TRUE(is_small(*smaller));
+  EXPECT_EQ(sentinel.rounds.front().workloads.front().workload, smaller->name);
+  EXPECT_TRUE(preset_after(sentinel, LayoutControl::redrawn).claims_by_rounds);
+}
+
+TEST_F(EvaluateTest, OnlyRegimesOfASlowReferenceAreLeftOutWhateverTheCandidateTakes) {
+  plan.regimes_s = 0;
+  const Experiment of_quick = evaluate_candidate("copy/once", "copy/sixteen_times");
+  Family slow = copy.family();
+  slow.work = [](const Axes&) { return Work{.flops = 1e15}; };
+  runtime_under_test.family = &slow;
+  runtime_under_test.threads = 1;
+  const Experiment of_slow = evaluate_candidate("copy/once", "copy/sixteen_times");
+  if (!shows(of_quick) || !shows(of_slow)) {
+    GTEST_SKIP() << of_quick.judgement->sentence << of_slow.judgement->sentence;
+  }
+  ASSERT_EQ(of_slow.gates.back().gate, "regimes");
+  EXPECT_EQ(of_quick.gates.back().evidence, "right in all of 2 cases");
+  expect_contains(of_slow.gates.back().evidence, "right in 1 of 2 cases, drawn by lot: the reference took ");
+}
+
+// Beside a slow reference, which computes few units, all elements are held against the incumbent's.
+TEST(RegimesOfASlowReference, AreHeldAgainstTheIncumbent) {
+  const auto gate_of_wrong = [](bool incumbent_first) {
+    const testing::CopyRuntime copy;
+    Family slow = copy.family();
+    slow.work = [](const Axes&) { return Work{.flops = 1e15}; };
+    Runtime runtime = copy.runtime();
+    runtime.family = &slow;
+    const std::vector<CheckCase> cases = {{.workload = "n1m",
+                                           .axes = find_workload(slow, "n1m")->axes,
+                                           .regimes = {"wide"},
+                                           .purpose = Purpose::look}};
+    if (incumbent_first) {
+      GateSteps steps;
+      const auto results = run_cases(runtime, {"copy/once", {}}, cases, 5, {}, steps);
+      EXPECT_TRUE(results.front()->is_witness);
+      EXPECT_GT(results.front()->reference_s, 0);
+    }
+    return correctness_gate(runtime, {"copy/one_wrong_of_a_million", {}}, cases, 5);
+  };
+  EXPECT_EQ(gate_of_wrong(false).outcome, Outcome::valid) << "no drawn unit has the element";
+  EXPECT_EQ(gate_of_wrong(true).outcome, Outcome::incorrect);
 }
 
 TEST_F(EvaluateTest, ACertificateTakesThirtyEightRoundsAgainstTheBaseline) {

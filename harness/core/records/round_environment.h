@@ -14,8 +14,8 @@ struct RoundEnvironment {
   std::optional<double> steal_percent;  // CPU time that the hypervisor gave to others
   std::optional<Layout> layout;
   std::optional<double> process_start_s;
-  std::optional<double> start_wait_s;       // how long the round waited for its worker to start
-  bool same_process = false;                // a later round of one process
+  std::optional<double> start_wait_s;  // how long the round waited for its workers to start, and for looks at outputs
+  bool same_process = false;           // a later round of one process
   std::optional<double> waited_for_turn_s;  // for other processes on the device
   std::optional<double> empty_window_ns;    // target host: what a window takes without a call in it
   std::optional<bool> graph;                // target cuda: all calls of a sample were launched as one CUDA graph

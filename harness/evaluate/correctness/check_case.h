@@ -73,6 +73,7 @@ struct CheckCase {
   // Target cuda: the GPU repeats the inputs, and only finds whether the outputs repeat too. Memory of the host has to
   // hold what was drawn alone.
   bool repeats_on_device = false;
+  Purpose purpose = Purpose::gate;
   // The axes of the inputs that the host holds.
   Axes held_axes() const {
     Axes held = axes;
@@ -103,6 +104,8 @@ struct CheckResult {
   std::vector<std::string> left_out = {};  // regimes in which nothing can be compared
   DrawsBySeed draws = {};                  // of random outputs, over all calls
   double seconds = 0;
+  double reference_s = 0;   // of these, what computing references took
+  bool is_witness = false;  // all elements of the last call were held against another one, or others are against it
 };
 
 // Runs one case in a fresh process, with fresh inputs from the seed.

@@ -212,7 +212,7 @@ Judgement Judge::judgement() const {
                       .preset = preset.name,
                       .cache_policy = plan_.cache_policy,
                       .rule_version = std::string(kRuleVersion),
-                      .minimum_claim = preset.minimum_claim};
+                      .minimum_claim = decision_.minimum_claim()};
   for (const Round& round : rounds_) {
     judgement.samples += sample_count(round);
     judgement.seconds += round.seconds;

@@ -193,6 +193,17 @@ std::vector<double> busy_seconds(std::span<const Round> rounds) {
   return seconds;
 }
 
+// What the calls took of a round whose calls are long. A slow one may be the candidate's: a round that is void for it
+// would hide it.
+double seconds_of_long_calls(const Round& round) {
+  double seconds = 0;
+  for (const RoundWorkload& workload : round.workloads) {
+    const bool is_long = round.environment.empty_window_ns && workload.warmup.empty();
+    seconds += is_long ? total_seconds(workload.blocks) : 0;
+  }
+  return seconds;
+}
+
 // What two commands that take milliseconds may wait for a CPU says nothing about the machine.
 constexpr double kStartSlackS = 0.5;
 
@@ -214,8 +225,9 @@ std::string void_reason(const Round& round, std::span<const double> earlier_seco
   if (earlier_seconds.size() >= 3) {  // below three there is no usual time yet
     const double usual = median({earlier_seconds.begin(), earlier_seconds.end()});
     const double slack = round.commands ? kStartSlackS : 0;
-    if (usual > 0 && busy_seconds(round) > preset.slow_round * usual + slack) {
-      return "it took " + format_seconds(busy_seconds(round)) + ", the median round " + format_seconds(usual);
+    const double took = busy_seconds(round) - seconds_of_long_calls(round);
+    if (usual > 0 && took > preset.slow_round * usual + slack) {
+      return "it took " + format_seconds(took) + ", the median round " + format_seconds(usual);
     }
   }
   return "";

@@ -9,6 +9,7 @@
 #include "kernels/random.h"
 
 namespace apo {
+
 HostRounds::HostRounds(const Runtime& runtime, const std::vector<TimedWorkload>& workloads, const JudgePreset& preset,
                        const RoundCoins& coins, CachePolicy cache, const RoundOptions& options)
     : runtime_(runtime),
@@ -56,11 +57,7 @@ Result<WindowPlan> HostRounds::choose_plan(const TimedWorkload& workload, const 
   all_cpus.one_cpu = false;
   HostSession session(runtime_, workload, draw, cache_, all_cpus);
   const auto ready = session.prepare(derive_seed(draw.layout_seed, "more inputs"));
-  const auto several = ready ? session.uses_several_cpus() : Result<bool>(ready.failure());
-  if (!several) {
-    return several.failure();
-  }
-  return *several ? all_cpus : plan;
+  return ready ? session.choose_long_plan(preset_, plan) : Result<WindowPlan>(ready.failure());
 }
 
 std::vector<WindowPlan> HostRounds::plans() const {
@@ -97,9 +94,10 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
     return opened.failure();
   }
   HostSession& session = **opened;
-  RoundWorkload result{.workload = workloads_[which].name, .repetitions = plans_[which]->calls};
+  const WindowPlan plan = *plans_[which];
+  RoundWorkload result{.workload = workloads_[which].name, .repetitions = plan.calls};
   const std::uint64_t look_seed = derive_seed(round.seed, "verification", which);  // which no process ever gets
-  for (int index = -1; index < plans_[which]->blocks; ++index) {
+  for (int index = plan.warms_up ? -1 : 0; index < plan.blocks; ++index) {
     const BlockKind kind = index < 0 ? BlockKind::warmup : BlockKind::timed;
     Random random(derive_seed(look_seed, "pair", static_cast<std::uint64_t>(index + 1)));
     const int held_pair = index < 0 ? -1 : random.coin() ? 1 : 0;
@@ -116,12 +114,17 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
     round.environment.same_process = true;
   }
   round.environment.empty_window_ns = session.empty_window_ns();
-  round.environment.several_cpus = round.environment.several_cpus.value_or(false) || !plans_[which]->one_cpu;
-  if (age_ + 1 == options_.rounds_per_process) {
-    if (auto finished = session.finish(); !finished) {
-      return finished.failure();
-    }
+  round.environment.several_cpus = round.environment.several_cpus.value_or(false) || !plan.one_cpu;
+  const bool is_last = age_ + 1 == options_.rounds_per_process;
+  if (auto finished = is_last ? session.finish() : Result<Done>(Done{}); !finished) {
+    return finished.failure();
+  }
+  round.environment.start_wait_s = round.environment.start_wait_s.value_or(0) + session.take_looking_s();
+  if (is_last) {
     session_.reset();
+    if (!plan.warms_up && turned_out_short(preset_, result.blocks)) {
+      plans_[which].reset();
+    }
   }
   return result;
 }

@@ -28,7 +28,9 @@ constexpr int kMostCalls = 512;                                   // their input
 constexpr int kEmptyWindows = 6;
 constexpr std::size_t kPlanWindows = 3;
 constexpr std::size_t kCpuWindows = 12;
-constexpr double kCpuWindowsNs = 20e6;    // of so many together fewer are enough
+constexpr double kCpuWindowsNs = 20e6;     // of so many together fewer are enough
+constexpr double kVeryLongCallNs = 100e6;  // noise is a small part of it
+constexpr int kWindowsOfBlock = 4;
 constexpr double kMoreThanOneCpu = 1.25;  // CPU time by wall time
 // What a virtual machine's account of a window's CPU time may be off.
 constexpr double kCpuErrorNs = 75e3;
@@ -65,6 +67,21 @@ int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t win
   return static_cast<int>(std::clamp(std::floor(std::min(by_time, by_bytes)),
                                      static_cast<double>(preset.window_blocks_min),
                                      static_cast<double>(preset.window_blocks_max)));
+}
+
+bool is_long_round(const JudgePreset& preset, double windows_s) {
+  return kWindowsOfBlock / 2 * (1 + preset.window_blocks_min) * windows_s > preset.long_round_s;
+}
+
+bool turned_out_short(const JudgePreset& preset, std::span<const Block> blocks) {
+  double ns = 0;
+  for (const Block& block : blocks) {
+    for (const Sample& sample : block.samples) {
+      ns += static_cast<double>(sample.ns);
+    }
+  }
+  const double windows_s = 1e-9 * ns / (kWindowsOfBlock / 2 * static_cast<double>(blocks.size()));
+  return !is_long_round(preset, 2 * windows_s);
 }
 
 // Sums many windows: a single one may show the CPU time of the one before or of a wait.
@@ -186,6 +203,9 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
       }
       window_s = std::min(window_s, seconds_since(begin));
       plan_.call_ns = std::min(plan_.call_ns, static_cast<double>(times->ns) / plan_.calls);
+      if (i % 2 == 1 && plan_.call_ns > kVeryLongCallNs) {
+        break;
+      }
     }
     const int calls = calls_in_window(preset.window_s, 1e-9 * plan_.call_ns, bytes, cache_);
     const bool grows = calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
@@ -202,10 +222,15 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
   }
 }
 
-Result<bool> HostSession::uses_several_cpus() {
+Result<WindowPlan> HostSession::choose_long_plan(const JudgePreset& preset, WindowPlan on_one_cpu) {
+  WindowPlan plan = on_one_cpu;
+  double windows_s = 0;
+  double quicker_ns = INFINITY;
   for (const int slot : {0, 1}) {
     std::vector<WindowTimes> windows;
-    for (double ns = 0; windows.size() < kPlanWindows || (windows.size() < kCpuWindows && ns < kCpuWindowsNs);) {
+    double ns = 0;
+    while (windows.size() < kCpuWindows && ns < kVeryLongCallNs &&
+           (windows.size() < kPlanWindows || ns < kCpuWindowsNs)) {
       const auto times = window(slot, Look::nothing);
       if (!times) {
         return times.failure();
@@ -213,11 +238,22 @@ Result<bool> HostSession::uses_several_cpus() {
       windows.push_back(*times);
       ns += static_cast<double>(times->ns);
     }
-    if (apo::uses_several_cpus(windows)) {
-      return true;
+    if (plan.one_cpu && uses_several_cpus(windows)) {
+      plan.one_cpu = false;
+      plan.calls = 1;
     }
+    const double call_ns = ns / static_cast<double>(windows.size());
+    quicker_ns = std::min(quicker_ns, call_ns);
+    windows_s += 1e-9 * call_ns;
   }
-  return false;
+  if (is_long_round(preset, windows_s)) {
+    plan.calls = 1;
+    plan.blocks = preset.window_blocks_min;
+    plan.warms_up = false;
+    plan.call_ns = quicker_ns;
+  }
+  plan.round_s = kWindowsOfBlock / 2 * (plan.blocks + (plan.warms_up ? 1 : 0)) * windows_s;
+  return plan;
 }
 
 std::vector<std::size_t> HostSession::next_inputs(Slot& slot) {
@@ -279,8 +315,10 @@ std::optional<Failure> HostSession::verify(int slot, const std::vector<std::size
 
 std::optional<Failure> HostSession::verify_call(int slot, int call, const CheckedInputs& inputs, bool by_reference) {
   CallFindings findings;
+  const auto begin = std::chrono::steady_clock::now();
   auto wrong = by_reference ? arm(slot).inspect(call, inputs, whose(slot), findings)
                             : arm(slot).hold_all(call, inputs, whose(slot), timed_.pool.typical(), findings);
+  looking_s_ += seconds_since(begin);
   const std::optional<int> of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt;
   if (!of) {
     return std::nullopt;
@@ -298,7 +336,7 @@ std::unique_ptr<OnCpu> HostSession::beside_the_processes() const {
 
 Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index, int held_pair) {
   const StageRange range(kind == BlockKind::warmup ? "warm-up" : "timed");
-  const std::array<int, 4> slots = block_slots(order_seed, kind, which, index);
+  const std::array<int, kWindowsOfBlock> slots = block_slots(order_seed, kind, which, index);
   const auto beside = beside_the_processes();
   Block block;
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -327,11 +365,13 @@ Result<Done> HostSession::finish() {
     if (timed_.other_regime != nullptr) {
       std::vector<CheckedPointer> inputs = drawn(next_inputs(slots_.at(static_cast<std::size_t>(slot))));
       inputs.back() = timed_.other_regime;
+      const auto begin = std::chrono::steady_clock::now();
       if (const auto times = arm(slot).window(inputs, cache_); !times) {
         return of_slot(times.failure(), slot);
       }
       CallFindings findings;
       auto wrong = arm(slot).inspect(plan_.calls - 1, *timed_.other_regime, whose(slot), findings);
+      looking_s_ += seconds_since(begin);
       if (const auto of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt) {
         explain(*wrong, timed_.name, 0);
         wrong->evidence = fmt::format("call of {} on {} with '{}' inputs behind the timed ones: {}", label(*of),

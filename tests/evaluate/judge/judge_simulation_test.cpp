@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,12 @@ TEST_P(EveryModel, IdenticalCodeIsNeverAccepted) {
   const Tally tally = run_trials(GetParam(), 0.0, standard_preset(), kNullTrials, 1);
   EXPECT_EQ(tally.accepted, 0);
   EXPECT_FALSE(tally.reasons.contains(Reason::noisy));  // no model voids rounds
+}
+
+TEST_P(EveryModel, IdenticalCodeOfLongCallsIsNeverAcceptedWithoutAWarmUp) {
+  const JudgePreset preset = preset_for_unknown_spread(LayoutControl::redrawn);
+  EXPECT_EQ(run_trials(GetParam(), 0.0, preset, kNullTrials, 1, {.warmup = true}, Calls::long_ones).accepted, 0);
+  EXPECT_GE(run_trials(GetParam(), std::log(2.0), preset, 20, 3, {.warmup = true}, Calls::long_ones).accepted, 19);
 }
 
 TEST_P(EveryModel, SlowerCodeIsNeverAccepted) {
@@ -116,6 +123,18 @@ TEST(JudgeWithout, MarginAndConfirmationIdenticalCodePassesTheSearch) {
   const Tally tally = run_trials(noise_model("M8"), 0.0, naked, 2000, 12, {.confirmation = true});
   expect_rate(tally, .00445, "M8 without margin and confirmation");
   EXPECT_GT(tally.accepted, 0);
+}
+
+// ---------------------------------------------------------------- long calls
+
+TEST(JudgeOfLongCalls, OneSlowCallInTwentyFiveIsSeenAsOftenAsWithAWarmUp) {
+  for (const double factor : {6.0, 40.0}) {
+    const NoiseModel rare{.name = "rare", .white = .005, .slow_chance = .04, .slow_factor = factor};
+    const auto accepted = [&](const Without& without) {
+      return run_trials(rare, 0.05, extended_preset(), 500, 18, without, Calls::long_ones).accepted;
+    };
+    std::printf("%g: %d %d\n", factor, accepted({}), accepted({.warmup = true}));
+  }
 }
 
 // ---------------------------------------------------------------- recorded rounds

@@ -187,6 +187,20 @@ TEST(VoidReason, IsNotThatAProcessTookLongToStart) {
   EXPECT_DOUBLE_EQ(busy_seconds(round), 0.5);
 }
 
+// Twelve of 28 such rounds would be void, and none of the slow calls seen.
+TEST(VoidReason, IsNotASlowCallWhereCallsAreLong) {
+  Round round{.seconds = 8.3 + 39, .workloads = {{.workload = "w", .blocks = {block_of(0, 1e9, 1e9, 1e9, 1e9)}}}};
+  round.workloads.front().blocks.push_back(block_of(1, 1e9, 40e9, 1e9, 1e9));
+  const std::vector<double> usual = {8.3, 8.2, 8.4};
+  round.environment.empty_window_ns = 2e4;
+  EXPECT_EQ(void_reason(round, usual, standard_preset()), "");
+  round.seconds += 35;  // in which the machine did nothing for it
+  EXPECT_NE(void_reason(round, usual, standard_preset()), "");
+  round.seconds -= 35;
+  round.workloads.front().warmup = {block_of(0, 1e9, 1e9, 1e9, 1e9)};  // its calls are short
+  EXPECT_NE(void_reason(round, usual, standard_preset()), "");
+}
+
 TEST(VoidReason, NeverLooksAtTheEffect) {
   Round slow = make_round({.stage = RoundStage::search}, {-5.0});
   Round fast = make_round({.stage = RoundStage::search}, {+5.0});
@@ -284,6 +298,14 @@ TEST(SummariseRound, EmptyRoundsAreRefused) {
 }
 
 // ---------------------------------------------------------------- presets
+
+TEST(JudgePreset, WithoutASentinelOfItsWorkloadsItIsTheOneForNoiseAndClaimsByTheRounds) {
+  const JudgePreset preset = preset_for_unknown_spread(LayoutControl::redrawn);
+  EXPECT_EQ(preset.name, "extended");
+  EXPECT_EQ(preset_for_unknown_spread(LayoutControl::none).name, "strict-extended");
+  EXPECT_TRUE(preset.claims_by_rounds);
+  EXPECT_EQ(preset.minimum_claim, 0);
+}
 
 TEST(JudgePreset, SentinelSpreadChoosesIt) {
   EXPECT_EQ(choose_preset(0.0003, LayoutControl::redrawn).name, "precise");

@@ -5,7 +5,9 @@
 #include <chrono>
 #include <set>
 #include <thread>
+#include <utility>
 
+#include "harness/evaluate/judge/comparison.h"
 #include "harness/evaluate/judge/round.h"
 #include "harness/evaluate/rounds/host_session.h"
 #include "harness/evaluate/rounds/runner.h"
@@ -120,6 +122,43 @@ TEST_F(Windows, ARoundHasInputsOfItsOwnForAllOfItsWindows) {
     }
   }
   EXPECT_EQ(distinct.size(), static_cast<std::size_t>(2 * windows.calls * 2 * (1 + windows.blocks)));
+}
+
+TEST_F(Windows, WhereCallsAreLongARoundHasTheFewestBlocksAndNoWarmUp) {
+  const Workload& large = *find_workload(copy.family(), "n1m");
+  EvaluatePlan plan = copy.plan();
+  plan.preset.long_round_s = 1e-9;  // any call is long
+  TimedWorkload timed{.name = "n1m", .axes = large.axes, .pool = InputPool(copy.runtime(), large, 3)};
+  for (auto [arm, variant] : {std::pair(&timed.incumbent, "copy/sixteen_times"), {&timed.candidate, "copy/once"}}) {
+    const Configuration configuration{variant, {}};
+    *arm = {configuration, copy.runtime().build(configuration, large.axes, false)};
+  }
+  RoundRunner runner(copy.runtime(), {timed}, plan.preset, 5, "long", plan.cache, {});
+  Judge judge({.preset = plan.preset});
+  for (NextStep step = judge.next(); step.index < 2; step = judge.next()) {
+    const auto round = runner.run(step.stage, step.index);
+    ASSERT_TRUE(round) << round.failure().evidence;
+    EXPECT_EQ(std::ssize(round->workloads[0].blocks), plan.preset.window_blocks_min);
+    EXPECT_TRUE(round->workloads[0].warmup.empty());
+    judge.add(*round);  // throws what it does not take
+  }
+  EXPECT_FALSE(runner.windows().front().warms_up);
+  EXPECT_EQ(runner.windows().front().inputs(), 4U);
+}
+
+TEST(LongRounds, HaveTwelveWindowsThatWouldTakeMoreThanTwoSeconds) {
+  const JudgePreset preset = standard_preset();
+  EXPECT_FALSE(is_long_round(preset, 0.333));  // of both arms together, six times
+  EXPECT_TRUE(is_long_round(preset, 0.334));
+}
+
+TEST(LongRounds, ArePlannedAgainWhereCallsTurnOutShort) {
+  const auto blocks = [](double call_s) {
+    const auto ns = static_cast<std::int64_t>(1e9 * call_s);
+    return std::vector<Block>(2, {.samples = {{0, ns}, {1, ns}, {1, ns}, {0, ns}}});
+  };
+  EXPECT_TRUE(turned_out_short(standard_preset(), blocks(0.083)));
+  EXPECT_FALSE(turned_out_short(standard_preset(), blocks(0.084)));
 }
 
 TEST(WindowCalls, FillAWindowWithinTheBytesThatArePossible) {
