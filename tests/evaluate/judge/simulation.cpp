@@ -55,7 +55,7 @@ Round measure_round(World& world, const NextStep& step, const JudgePreset& prese
     const auto order = slots(BlockKind::timed, workload.blocks.size());
     workload.blocks.push_back(measure_block(world, order, round.candidate_in_slot0));
   }
-  if (calls == Calls::long_ones) {
+  if (calls == Calls::long_ones && !without.long_apart) {
     round.environment.empty_window_ns = 0;  // of windows on a host
   }
   round.workloads.push_back(std::move(workload));
