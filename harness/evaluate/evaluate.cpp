@@ -81,8 +81,7 @@ GateResult regimes_gate(const Evaluation& evaluation, const std::vector<CheckCas
          (begin < first || reference_s < evaluation.plan.regimes_s)) {
     const bool slow = is_slow(*runtime.family, cases[begin]);
     const std::size_t most = slow ? static_cast<std::size_t>(std::max(1, runtime.threads)) : cases.size();
-    const std::size_t count =
-        std::min({cases_at_once(*runtime.family, cases[begin]), most, cases.size() - begin});
+    const std::size_t count = std::min({cases_at_once(*runtime.family, cases[begin]), most, cases.size() - begin});
     std::vector<CheckCase> some(cases.begin() + static_cast<std::ptrdiff_t>(begin),
                                 cases.begin() + static_cast<std::ptrdiff_t>(begin + count));
     const std::uint64_t own = derive_seed(seed, "cases", begin);
@@ -105,9 +104,10 @@ GateResult regimes_gate(const Evaluation& evaluation, const std::vector<CheckCas
   }
   if (gate.outcome == Outcome::valid) {
     gate.evidence = begin == cases.size() ? fmt::format("right in all of {} cases", begin)
-                                          : fmt::format("right in {} of {} cases, drawn by lot: the reference took {} "
-                                                        "for them, and the others were left out",
-                                                        begin, cases.size(), format_seconds(reference_s));
+                                          : fmt::format(
+                                                "right in {} of {} cases, drawn by lot: the reference took {} "
+                                                "for them, and the others were left out",
+                                                begin, cases.size(), format_seconds(reference_s));
   }
   return gate;
 }

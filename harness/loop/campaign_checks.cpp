@@ -132,17 +132,17 @@ void check_machine(const CampaignFrame& frame, CampaignProgress& state) {
                                                       frame.policy.workloads);
   apply_floor(plan, state.claim_floor);
   const bool is_of_smaller = !sentinel.smaller_workload.empty();
-  state.minimum_detectable = is_of_smaller ? plan.preset.design_effect
-                                           : std::max(plan.preset.margin, minimum_detectable_effect(
-                                                                              plan.preset, plan.preset.confirm_alpha,
-                                                                              sentinel.check.sd));
+  state.minimum_detectable =
+      is_of_smaller ? plan.preset.design_effect
+                    : std::max(plan.preset.margin,
+                               minimum_detectable_effect(plan.preset, plan.preset.confirm_alpha, sentinel.check.sd));
   frame.observer.say(state.claim_floor.sentence);
-  frame.observer.say(fmt::format(
-      "A/A sentinel{}: {} over {} rounds, spread of a round {} %; judge preset {}{}",
-      is_of_smaller ? " on " + sentinel.smaller_workload + ", whose calls are short" : "",
-      format_change(sentinel.check.effect, sentinel.lower, sentinel.upper).all(), kSentinelRounds,
-      format_g(100 * sentinel.check.sd, 2), plan.preset.name,
-      is_of_smaller ? "" : ", resolves about " + format_percent(state.minimum_detectable, 1)));
+  frame.observer.say(
+      fmt::format("A/A sentinel{}: {} over {} rounds, spread of a round {} %; judge preset {}{}",
+                  is_of_smaller ? " on " + sentinel.smaller_workload + ", whose calls are short" : "",
+                  format_change(sentinel.check.effect, sentinel.lower, sentinel.upper).all(), kSentinelRounds,
+                  format_g(100 * sentinel.check.sd, 2), plan.preset.name,
+                  is_of_smaller ? "" : ", resolves about " + format_percent(state.minimum_detectable, 1)));
 }
 
 }  // namespace apo

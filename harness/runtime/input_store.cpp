@@ -73,7 +73,8 @@ void CheckedInputs::compute_whole() const {
     }
     try {
       TensorMap whole;
-      std::call_once(once_, [&] { expected_ = expect(family_, inputs, units, threads_, &whole, patience_for(purpose_)); });
+      std::call_once(once_,
+                     [&] { expected_ = expect(family_, inputs, units, threads_, &whole, patience_for(purpose_)); });
       if (whole.empty()) {
         whole = family_.reference(inputs.axes, values_of(family_, inputs, threads_), {}, threads_);
       }

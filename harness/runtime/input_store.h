@@ -32,7 +32,8 @@ struct Witness {
   Witness(std::string whose, OutputViews where) : of(std::move(whose)), outputs(std::move(where)) {}
 };
 
-// What the reference of a set of inputs is needed for, which decides how many units of it are computed where it is slow.
+// What the reference of a set of inputs is needed for, which decides how many units of it are computed where it is
+// slow.
 enum class Purpose : std::uint8_t {
   gate,  // as many as struct Patience says
   look   // at a call whose elements are all held against a call of the other arm too: one at least, as many as in 1 s

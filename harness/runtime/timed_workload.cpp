@@ -132,8 +132,7 @@ CheckedPointer make_other_regime(const Runtime& runtime, const Workload& workloa
     const std::string& regime = runtime.family->regimes[1 + (first + i) % (regimes - 1)];
     try {
       CheckedPointer inputs = runtime.inputs->get(*runtime.family, workload, derive_seed(shared_seed, workload.name, 1),
-                                                  regime, runtime.threads,
-                                                  is_of_gate ? Purpose::gate : Purpose::look);
+                                                  regime, runtime.threads, is_of_gate ? Purpose::gate : Purpose::look);
       static_cast<void>(inputs->expected());
       return inputs;
     } catch (const NothingToCompare&) {

@@ -418,7 +418,8 @@ inline void expect(Request& request, const Version& exact, const Version& noisy,
       }
     });
   };
-  const std::int64_t fewest = header.enough_s > 0 ? std::min(header.fewest_units, std::ssize(units)) : std::ssize(units);
+  const std::int64_t fewest =
+      header.enough_s > 0 ? std::min(header.fewest_units, std::ssize(units)) : std::ssize(units);
   expect_some({units.begin(), units.begin() + fewest}, false);
   expect_some({units.begin() + fewest, units.end()}, true);
   header.answer.with_noise = left_out;

@@ -364,10 +364,8 @@ TEST(RegimesOfASlowReference, AreHeldAgainstTheIncumbent) {
     slow.work = [](const Axes&) { return Work{.flops = 1e15}; };
     Runtime runtime = copy.runtime();
     runtime.family = &slow;
-    const std::vector<CheckCase> cases = {{.workload = "n1m",
-                                           .axes = find_workload(slow, "n1m")->axes,
-                                           .regimes = {"wide"},
-                                           .purpose = Purpose::look}};
+    const std::vector<CheckCase> cases = {
+        {.workload = "n1m", .axes = find_workload(slow, "n1m")->axes, .regimes = {"wide"}, .purpose = Purpose::look}};
     if (incumbent_first) {
       GateSteps steps;
       const auto results = run_cases(runtime, {"copy/once", {}}, cases, 5, {}, steps);

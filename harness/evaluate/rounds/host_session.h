@@ -48,8 +48,8 @@ bool uses_several_cpus(std::span<const WindowTimes> windows);
 // Whether a round of the fewest blocks behind one that warms up would take long; of the seconds of a window of one arm
 // and a window of the other.
 bool is_long_round(const JudgePreset& preset, double windows_s);
-// Whether the windows of such a round took less than half of that: a burst while they were planned made calls look long,
-// and such rounds have too few of them.
+// Whether the windows of such a round took less than half of that: a burst while they were planned made calls look
+// long, and such rounds have too few of them.
 bool turned_out_short(const JudgePreset& preset, std::span<const Block> blocks);
 
 inline constexpr WindowTimes kLongest{.ns = std::numeric_limits<std::int64_t>::max(),

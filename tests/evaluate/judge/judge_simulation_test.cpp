@@ -126,7 +126,7 @@ TEST(JudgeWithout, MarginAndConfirmationIdenticalCodePassesTheSearch) {
 
 // ---------------------------------------------------------------- long calls
 
-// One call in 25 takes so many times as long, so that all together take 14 % more and 1.5 times as much, although the
+// One call in 25 takes so many times as long, so that all together take 1.1 and 2.4 times as much, although the
 // others are 5 % faster. Without a warm-up as many calls are seen; were their time part of what makes a round void, the
 // rounds that have one would be void: three in twenty.
 TEST(JudgeOfLongCalls, RareSlowCallsAreSeenAsOftenAsWithAWarmUp) {

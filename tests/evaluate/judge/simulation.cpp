@@ -280,9 +280,9 @@ double World::call(Arm arm, int slot) {
   const double log_time = machine_noise() + process_noise(arm, slot) - (arm == Arm::candidate ? effect_ : 0);
   const bool first = arm_calls_.at(static_cast<std::size_t>(arm)) == 0;
   const bool slow = arm == Arm::candidate && model_.slow_chance > 0 && random_.uniform() < model_.slow_chance;
-  const double duration_s = call_s_ * std::exp(log_time) * (first ? 1 + model_.first_call : 1) *
-                                (slow ? model_.slow_factor : 1) +
-                            added_time(arm);
+  const double duration_s =
+      call_s_ * std::exp(log_time) * (first ? 1 + model_.first_call : 1) * (slow ? model_.slow_factor : 1) +
+      added_time(arm);
   now_s_ += duration_s + kLaunchGap_s;
   kernel_s_ += duration_s;
   return duration_s;
@@ -306,7 +306,8 @@ Trial run_trial(const NoiseModel& model, double effect, const JudgePreset& prese
                 const Without& without, Calls calls) {
   World world(model, calls == Calls::long_ones ? kLongCall_s : kCall_s, effect, derive_seed(seed, "world"));
   const bool mutilated = without.robust_centre || without.confirmation;
-  return mutilated ? run_mutilated_rule(world, preset, seed, without) : run_full_rule(world, preset, seed, without, calls);
+  return mutilated ? run_mutilated_rule(world, preset, seed, without)
+                   : run_full_rule(world, preset, seed, without, calls);
 }
 
 void add_to(Tally& tally, const Trial& trial) {
