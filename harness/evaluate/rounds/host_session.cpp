@@ -31,6 +31,7 @@ constexpr std::size_t kCpuWindows = 12;
 constexpr double kCpuWindowsNs = 20e6;     // of so many together fewer are enough
 constexpr double kVeryLongCallNs = 100e6;  // noise is a small part of it
 constexpr int kWindowsOfBlock = 4;
+constexpr int kWindowsOfArm = 2;  // of these
 constexpr double kMoreThanOneCpu = 1.25;  // CPU time by wall time
 // What a virtual machine's account of a window's CPU time may be off.
 constexpr double kCpuErrorNs = 75e3;
@@ -70,7 +71,7 @@ int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t win
 }
 
 bool is_long_round(const JudgePreset& preset, double windows_s) {
-  return kWindowsOfBlock / 2 * (1 + preset.window_blocks_min) * windows_s > preset.long_round_s;
+  return kWindowsOfArm * (1 + preset.window_blocks_min) * windows_s > preset.long_round_s;
 }
 
 bool turned_out_short(const JudgePreset& preset, std::span<const Block> blocks) {
@@ -80,7 +81,7 @@ bool turned_out_short(const JudgePreset& preset, std::span<const Block> blocks) 
       ns += static_cast<double>(sample.ns);
     }
   }
-  const double windows_s = 1e-9 * ns / (kWindowsOfBlock / 2 * static_cast<double>(blocks.size()));
+  const double windows_s = 1e-9 * ns / (kWindowsOfArm * static_cast<double>(blocks.size()));
   return !is_long_round(preset, 2 * windows_s);
 }
 
@@ -252,7 +253,7 @@ Result<WindowPlan> HostSession::choose_long_plan(const JudgePreset& preset, Wind
     plan.warms_up = false;
     plan.call_ns = quicker_ns;
   }
-  plan.round_s = kWindowsOfBlock / 2 * (plan.blocks + (plan.warms_up ? 1 : 0)) * windows_s;
+  plan.round_s = kWindowsOfArm * (plan.blocks + (plan.warms_up ? 1 : 0)) * windows_s;
   return plan;
 }
 
