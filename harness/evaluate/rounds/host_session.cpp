@@ -31,7 +31,7 @@ constexpr std::size_t kCpuWindows = 12;
 constexpr double kCpuWindowsNs = 20e6;     // of so many together fewer are enough
 constexpr double kVeryLongCallNs = 100e6;  // noise is a small part of it
 constexpr int kWindowsOfBlock = 4;
-constexpr int kWindowsOfArm = 2;  // of these
+constexpr int kWindowsOfArm = 2;          // of these
 constexpr double kMoreThanOneCpu = 1.25;  // CPU time by wall time
 // What a virtual machine's account of a window's CPU time may be off.
 constexpr double kCpuErrorNs = 75e3;
