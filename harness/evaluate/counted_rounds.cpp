@@ -128,7 +128,8 @@ SentinelResult run_sentinel(const RoundSource& source, const std::string& label,
 
 namespace {
 
-// The largest of the family's small workloads that the configuration takes; null: the plan has it, or there is none.
+// The largest of the family's small workloads that the configuration takes; null: it is all of the plan, or there is
+// none.
 const Workload* smaller_workload(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan) {
   const Workload* largest = nullptr;
   for (const Workload& workload : runtime.family->workloads) {
@@ -138,18 +139,13 @@ const Workload* smaller_workload(const Runtime& runtime, const Configuration& co
       largest = &workload;
     }
   }
-  return std::ranges::find(plan.workloads, largest) == plan.workloads.end() ? largest : nullptr;
+  return plan.workloads == std::vector{largest} ? nullptr : largest;
 }
 
-// About what a sentinel takes on the windows of a host.
-double sentinel_seconds(const Runtime& runtime, RoundRunner& runner, Observer& observer) {
+bool has_long_calls(const Runtime& runtime, RoundRunner& runner, Observer& observer) {
   const DeviceTurns::Turn turn = take_turn(runtime.turns, observer);
   static_cast<void>(runner.plan_windows());  // what fails here fails again in the first round, which says so
-  double seconds = 0;
-  for (const WindowPlan& plan : runner.windows()) {
-    seconds += kSentinelRounds * plan.round_s;
-  }
-  return seconds;
+  return !std::ranges::all_of(runner.windows(), &WindowPlan::warms_up);
 }
 
 }  // namespace
@@ -162,7 +158,7 @@ SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configu
   const RoundOptions options = round_options(plan, timed);
   RoundRunner runner(runtime, std::move(timed), plan.preset, seed, configuration.label(), plan.cache, options);
   const Workload* const smaller = smaller_workload(runtime, configuration, plan);
-  if (smaller != nullptr && sentinel_seconds(runtime, runner, observer) > plan.preset.sentinel_s) {
+  if (smaller != nullptr && has_long_calls(runtime, runner, observer)) {
     EvaluatePlan of_smaller = plan;
     of_smaller.workloads = {smaller};
     SentinelResult result = run_sentinel(runtime, configuration, of_smaller, index, earlier_effects, observer);

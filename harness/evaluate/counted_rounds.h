@@ -24,13 +24,13 @@ struct SentinelResult {
   double lower = 0;  // 98 % interval of the effect
   double upper = 0;
   double seconds = 0;
-  std::string smaller_workload;  // that it ran on, where its rounds on those of the plan would take long
+  std::string smaller_workload;  // that it ran on, where calls of those of the plan are long
 };
 // Judges rounds whose two arms are identical; `label` is shown. One alarm stops nothing: its rounds are kept as void,
 // and a second sentinel decides. Throws EnvironmentError when the rounds do not run.
 SentinelResult run_sentinel(const RoundSource& source, const std::string& label, const JudgePreset& preset,
                             const std::vector<double>& earlier_effects, Observer& observer);
-// On a small workload of the family where the rounds of the plan's own would take long. Throws EnvironmentError when
+// On a small workload of the family where calls of one of the plan's own are long on a host. Throws EnvironmentError when
 // the configuration does not even run.
 SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                             int index, const std::vector<double>& earlier_effects, Observer& observer);

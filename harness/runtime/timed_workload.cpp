@@ -74,9 +74,9 @@ const TypicalErrors& InputPool::typical() const {
   if (only_ != nullptr) {
     return only_->typical();
   }
-  draw(1);
-  if (drawn_->typical == nullptr) {
-    drawn_->typical = drawn_->sets.front();
+  if (drawn_->typical == nullptr) {  // with all units of a gate, as bounds of all calls come from these
+    drawn_->typical = runtime_->inputs->get(*runtime_->family, *workload_, derive_seed(seed_, workload_->name, 0),
+                                            runtime_->family->regimes.front(), runtime_->threads);
   }
   return drawn_->typical->typical();
 }

@@ -216,8 +216,11 @@ std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase&
     const std::uint64_t own =
         one.known_seed != 0 ? one.known_seed : derive_seed(one.seed != 0 ? one.seed : seed, one.workload, i);
     try {
-      prepared.push_back(
-          runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads, one.purpose));
+      const auto get = [&](Purpose purpose) {
+        return runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads, purpose);
+      };
+      CheckedPointer inputs = get(one.purpose);
+      prepared.push_back(one.is_held && inputs->witness() == nullptr ? get(Purpose::gate) : inputs);
     } catch (const NothingToCompare& error) {
       std::vector<std::string> left_out;  // said by run_calls
       leave_out(*runtime.family, one, i, error, left_out);

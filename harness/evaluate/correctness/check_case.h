@@ -73,7 +73,9 @@ struct CheckCase {
   // Target cuda: the GPU repeats the inputs, and only finds whether the outputs repeat too. Memory of the host has to
   // hold what was drawn alone.
   bool repeats_on_device = false;
+  // That of a gate where it is to be held against an earlier call and no call is kept with the inputs any more.
   Purpose purpose = Purpose::gate;
+  bool is_held = false;
   // The axes of the inputs that the host holds.
   Axes held_axes() const {
     Axes held = axes;

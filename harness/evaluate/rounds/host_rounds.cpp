@@ -9,7 +9,6 @@
 #include "kernels/random.h"
 
 namespace apo {
-
 HostRounds::HostRounds(const Runtime& runtime, const std::vector<TimedWorkload>& workloads, const JudgePreset& preset,
                        const RoundCoins& coins, CachePolicy cache, const RoundOptions& options)
     : runtime_(runtime),
@@ -18,7 +17,8 @@ HostRounds::HostRounds(const Runtime& runtime, const std::vector<TimedWorkload>&
       coins_(coins),
       cache_(cache),
       options_(options),
-      plans_(workloads.size()) {}
+      plans_(workloads.size()),
+      turned_out_short_(workloads.size()) {}
 
 void HostRounds::begin_round(RoundStage stage) {
   if (stage != stage_) {
@@ -28,7 +28,7 @@ void HostRounds::begin_round(RoundStage stage) {
 }
 
 Result<WindowPlan> HostRounds::plan(std::size_t which) {
-  if (!plans_[which]) {
+  if (!plans_[which] || (turned_out_short_[which] && session_ == nullptr)) {
     const StageRange range("plan the windows");
     const std::uint64_t seed = derive_seed(coins_.campaign_seed, coins_.comparison + " plan", which);
     const SessionDraw draw{.candidate_in_slot0 = Random(seed).coin(), .layout_seed = seed};
@@ -37,6 +37,7 @@ Result<WindowPlan> HostRounds::plan(std::size_t which) {
       return by_arm(plan.failure(), draw.candidate_in_slot0);
     }
     plans_[which] = *plan;
+    turned_out_short_[which] = false;
   }
   return *plans_[which];
 }
@@ -57,7 +58,7 @@ Result<WindowPlan> HostRounds::choose_plan(const TimedWorkload& workload, const 
   all_cpus.one_cpu = false;
   HostSession session(runtime_, workload, draw, cache_, all_cpus);
   const auto ready = session.prepare(derive_seed(draw.layout_seed, "more inputs"));
-  return ready ? session.choose_long_plan(preset_, plan) : Result<WindowPlan>(ready.failure());
+  return ready ? session.choose_long_plan(preset_, plan, may_be_long_) : Result<WindowPlan>(ready.failure());
 }
 
 std::vector<WindowPlan> HostRounds::plans() const {
@@ -97,6 +98,9 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
   const WindowPlan plan = *plans_[which];
   RoundWorkload result{.workload = workloads_[which].name, .repetitions = plan.calls};
   const std::uint64_t look_seed = derive_seed(round.seed, "verification", which);  // which no process ever gets
+  if (auto warm = plan.warms_up ? Result<Done>(Done{}) : session.warm_up(); !warm) {
+    return warm.failure();
+  }
   for (int index = plan.warms_up ? -1 : 0; index < plan.blocks; ++index) {
     const BlockKind kind = index < 0 ? BlockKind::warmup : BlockKind::timed;
     Random random(derive_seed(look_seed, "pair", static_cast<std::uint64_t>(index + 1)));
@@ -119,12 +123,13 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
   if (auto finished = is_last ? session.finish() : Result<Done>(Done{}); !finished) {
     return finished.failure();
   }
-  round.environment.start_wait_s = round.environment.start_wait_s.value_or(0) + session.take_looking_s();
+  round.environment.start_wait_s = round.environment.start_wait_s.value_or(0) + session.take_untimed_s();
+  if (!plan.warms_up && turned_out_short(result, round.candidate_in_slot0, preset_)) {  // the round is void
+    may_be_long_ = false;
+    turned_out_short_[which] = true;
+  }
   if (is_last) {
     session_.reset();
-    if (!plan.warms_up && turned_out_short(preset_, result.blocks)) {
-      plans_[which].reset();
-    }
   }
   return result;
 }

@@ -28,10 +28,10 @@ constexpr int kMostCalls = 512;                                   // their input
 constexpr int kEmptyWindows = 6;
 constexpr std::size_t kPlanWindows = 3;
 constexpr std::size_t kCpuWindows = 12;
-constexpr double kCpuWindowsNs = 20e6;     // of so many together fewer are enough
+constexpr std::size_t kFewestCpuWindows = 2;
+constexpr double kCpuWindowsNs = 20e6;     // of so many together fewer are enough, and one so long tells for itself
 constexpr double kVeryLongCallNs = 100e6;  // noise is a small part of it
 constexpr int kWindowsOfBlock = 4;
-constexpr int kWindowsOfArm = 2;          // of these
 constexpr double kMoreThanOneCpu = 1.25;  // CPU time by wall time
 // What a virtual machine's account of a window's CPU time may be off.
 constexpr double kCpuErrorNs = 75e3;
@@ -70,29 +70,22 @@ int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t win
                                      static_cast<double>(preset.window_blocks_max)));
 }
 
-bool is_long_round(const JudgePreset& preset, double windows_s) {
-  return kWindowsOfArm * (1 + preset.window_blocks_min) * windows_s > preset.long_round_s;
-}
-
-bool turned_out_short(const JudgePreset& preset, std::span<const Block> blocks) {
-  double ns = 0;
-  for (const Block& block : blocks) {
-    for (const Sample& sample : block.samples) {
-      ns += static_cast<double>(sample.ns);
+bool uses_several_cpus(std::span<const WindowTimes> windows) {
+  const auto says_so = [](std::span<const WindowTimes> some) {
+    double cpu_ns = 0, wall_ns = 0;
+    for (const WindowTimes& window : some) {
+      cpu_ns += static_cast<double>(window.cpu_ns);
+      wall_ns += static_cast<double>(window.ns);
+    }
+    return cpu_ns > kMoreThanOneCpu * wall_ns && cpu_ns - wall_ns > kCpuErrorNs * static_cast<double>(some.size());
+  };
+  const auto later = windows.subspan(1);
+  for (std::size_t i = 0; i < later.size(); ++i) {
+    if (static_cast<double>(later[i].ns) >= kCpuWindowsNs && says_so(later.subspan(i, 1))) {
+      return true;
     }
   }
-  const double windows_s = 1e-9 * ns / (kWindowsOfArm * static_cast<double>(blocks.size()));
-  return !is_long_round(preset, 2 * windows_s);
-}
-
-// Sums many windows: a single one may show the CPU time of the one before or of a wait.
-bool uses_several_cpus(std::span<const WindowTimes> windows) {
-  double cpu_ns = 0, wall_ns = 0;
-  for (const WindowTimes& window : windows) {
-    cpu_ns += static_cast<double>(window.cpu_ns);
-    wall_ns += static_cast<double>(window.ns);
-  }
-  return cpu_ns > kMoreThanOneCpu * wall_ns && cpu_ns - wall_ns > kCpuErrorNs * static_cast<double>(windows.size());
+  return says_so(later);  // a single short one may show the CPU time of the one before or of a wait
 }
 
 HostSession::HostSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw,
@@ -223,15 +216,14 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
   }
 }
 
-Result<WindowPlan> HostSession::choose_long_plan(const JudgePreset& preset, WindowPlan on_one_cpu) {
+Result<WindowPlan> HostSession::choose_long_plan(const JudgePreset& preset, WindowPlan on_one_cpu, bool may_be_long) {
   WindowPlan plan = on_one_cpu;
-  double windows_s = 0;
-  double quicker_ns = INFINITY;
+  double least_of_incumbent_ns = INFINITY;
   for (const int slot : {0, 1}) {
     std::vector<WindowTimes> windows;
     double ns = 0;
-    while (windows.size() < kCpuWindows && ns < kVeryLongCallNs &&
-           (windows.size() < kPlanWindows || ns < kCpuWindowsNs)) {
+    while (windows.size() < kFewestCpuWindows || (windows.size() < kCpuWindows && ns < kVeryLongCallNs &&
+                                                  (windows.size() < kPlanWindows || ns < kCpuWindowsNs))) {
       const auto times = window(slot, Look::nothing);
       if (!times) {
         return times.failure();
@@ -243,18 +235,33 @@ Result<WindowPlan> HostSession::choose_long_plan(const JudgePreset& preset, Wind
       plan.one_cpu = false;
       plan.calls = 1;
     }
-    const double call_ns = ns / static_cast<double>(windows.size());
-    quicker_ns = std::min(quicker_ns, call_ns);
-    windows_s += 1e-9 * call_ns;
+    if ((slot == 0) != draw_.candidate_in_slot0) {
+      const auto least = std::ranges::min_element(windows, {}, &WindowTimes::ns);
+      least_of_incumbent_ns = static_cast<double>(least->ns);
+    }
   }
-  if (is_long_round(preset, windows_s)) {
+  // Not by the candidate's calls: it must not choose how many of them are seen.
+  if (may_be_long && is_long_call(preset, 1e-9 * least_of_incumbent_ns)) {
     plan.calls = 1;
     plan.blocks = preset.window_blocks_min;
     plan.warms_up = false;
-    plan.call_ns = quicker_ns;
   }
-  plan.round_s = kWindowsOfArm * (plan.blocks + (plan.warms_up ? 1 : 0)) * windows_s;
   return plan;
+}
+
+Result<Done> HostSession::warm_up() {
+  const StageRange range("warm-up");
+  const auto beside = beside_the_processes();
+  const auto begin = std::chrono::steady_clock::now();
+  const double looked_s = untimed_s_;
+  const int first = Random(derive_seed(inputs_seed_, "first call")).coin() ? 1 : 0;
+  for (const int slot : {first, 1 - first}) {
+    if (const auto times = window(slot, guard_is_on(Guard::timed_check) ? Look::drawn : Look::nothing); !times) {
+      return times.failure();
+    }
+  }
+  untimed_s_ = looked_s + seconds_since(begin);
+  return Done{};
 }
 
 std::vector<std::size_t> HostSession::next_inputs(Slot& slot) {
@@ -319,7 +326,7 @@ std::optional<Failure> HostSession::verify_call(int slot, int call, const Checke
   const auto begin = std::chrono::steady_clock::now();
   auto wrong = by_reference ? arm(slot).inspect(call, inputs, whose(slot), findings)
                             : arm(slot).hold_all(call, inputs, whose(slot), timed_.pool.typical(), findings);
-  looking_s_ += seconds_since(begin);
+  untimed_s_ += seconds_since(begin);
   const std::optional<int> of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt;
   if (!of) {
     return std::nullopt;
@@ -372,7 +379,7 @@ Result<Done> HostSession::finish() {
       }
       CallFindings findings;
       auto wrong = arm(slot).inspect(plan_.calls - 1, *timed_.other_regime, whose(slot), findings);
-      looking_s_ += seconds_since(begin);
+      untimed_s_ += seconds_since(begin);
       if (const auto of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt) {
         explain(*wrong, timed_.name, 0);
         wrong->evidence = fmt::format("call of {} on {} with '{}' inputs behind the timed ones: {}", label(*of),

@@ -25,11 +25,10 @@ struct WindowPlan {
   // Else all of them and one call: with several, another CPU could work ahead on the next call's inputs.
   bool one_cpu = true;
   int blocks = 2;        // in a round
-  bool warms_up = true;  // in a block before them; not where calls are long
+  bool warms_up = true;  // in a block before them; where calls are long, in one window of each arm
   double call_ns = 0;    // of the quicker arm
-  double round_s = 0;    // about what the windows of a round take
   // Returns the number of inputs with which no process sees one twice.
-  std::size_t inputs() const { return static_cast<std::size_t>(calls * 2 * (blocks + (warms_up ? 1 : 0))); }
+  std::size_t inputs() const { return static_cast<std::size_t>(calls * (2 * blocks + (warms_up ? 2 : 1))); }
 };
 
 // How many calls fill a window of so many seconds, from the duration of one and the bytes of its tensors.
@@ -42,15 +41,9 @@ int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t win
 // A shorter call shows no use of several CPUs beside waking them.
 inline constexpr double kLongCallNs = 1e5;
 
-// Whether the code of these windows, all of one arm, ran on several CPUs at once.
+// Whether the code of these windows, all of one arm in one process, ran on several CPUs at once in any of them but the
+// first.
 bool uses_several_cpus(std::span<const WindowTimes> windows);
-
-// Whether a round of the fewest blocks behind one that warms up would take long; of the seconds of a window of one arm
-// and a window of the other.
-bool is_long_round(const JudgePreset& preset, double windows_s);
-// Whether the windows of such a round took less than half of that: a burst while they were planned made calls look
-// long, and such rounds have too few of them.
-bool turned_out_short(const JudgePreset& preset, std::span<const Block> blocks);
 
 inline constexpr WindowTimes kLongest{.ns = std::numeric_limits<std::int64_t>::max(),
                                       .cpu_ns = std::numeric_limits<std::int64_t>::max()};
@@ -75,8 +68,10 @@ class HostSession {
   // Chooses the plan for other sessions, of a CPU each; of long calls after one window of each arm.
   Result<WindowPlan> choose_plan(const JudgePreset& preset);
   // Returns the plan for sessions whose windows have one call, as these do: of a CPU each unless either arm uses
-  // several, and of the fewest blocks without a warm-up where they would take long.
-  Result<WindowPlan> choose_long_plan(const JudgePreset& preset, WindowPlan on_one_cpu);
+  // several, and where the incumbent's calls are long and `may_be_long`, of the fewest blocks without one that warms up.
+  Result<WindowPlan> choose_long_plan(const JudgePreset& preset, WindowPlan on_one_cpu, bool may_be_long);
+  // One window of each slot that is not timed: a process's first call may take longer.
+  Result<Done> warm_up();
 
   // Four windows, 0110 or 1001: the first two on the same inputs, and the last two. All outputs of the pair with the
   // number `held_pair` are held against each other; -1: of none. An input that the round looks at is compared with the
@@ -97,8 +92,8 @@ class HostSession {
   int pid(int slot) { return arm(slot).worker().pid(); }
   double start_seconds();
   double start_wait_s() const { return start_wait_s_; }
-  // How long looks at outputs took since the last call, with the calls that were made for nothing else.
-  double take_looking_s() { return std::exchange(looking_s_, 0); }
+  // How long calls took since the last call that are not timed, and looks at outputs.
+  double take_untimed_s() { return std::exchange(untimed_s_, 0); }
   double empty_window_ns() const { return static_cast<double>(empty_.ns); }
 
  private:
@@ -130,7 +125,7 @@ class HostSession {
   std::uint64_t rounds_of_a_look_;
   std::optional<std::size_t> looked_at_;  // one of these, in some rounds
   double start_wait_s_ = 0;
-  double looking_s_ = 0;
+  double untimed_s_ = 0;
   WindowTimes empty_ = kLongest;  // the least that a window of either process takes without a call
 };
 
