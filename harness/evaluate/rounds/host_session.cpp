@@ -88,6 +88,23 @@ bool uses_several_cpus(std::span<const WindowTimes> windows) {
   return says_so(later);  // a single short one may show the CPU time of the one before or of a wait
 }
 
+WindowPlan plan_of_single_calls(const JudgePreset& preset, const WindowPlan& on_one_cpu,
+                                std::span<const WindowTimes> incumbent, std::span<const WindowTimes> candidate,
+                                bool may_be_long) {
+  WindowPlan plan = on_one_cpu;
+  if (plan.one_cpu && (uses_several_cpus(incumbent) || uses_several_cpus(candidate))) {
+    plan.one_cpu = false;
+    plan.calls = 1;
+  }
+  const double least_ns = static_cast<double>(std::ranges::min_element(incumbent, {}, &WindowTimes::ns)->ns);
+  if (may_be_long && is_long_call(preset, 1e-9 * least_ns)) {
+    plan.calls = 1;
+    plan.blocks = preset.window_blocks_min;
+    plan.warms_up = false;
+  }
+  return plan;
+}
+
 HostSession::HostSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw,
                          CachePolicy cache, const WindowPlan& plan, std::uint64_t rounds_of_a_look)
     : runtime_(runtime),
@@ -216,11 +233,11 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
   }
 }
 
-Result<WindowPlan> HostSession::choose_long_plan(const JudgePreset& preset, WindowPlan on_one_cpu, bool may_be_long) {
-  WindowPlan plan = on_one_cpu;
-  double least_of_incumbent_ns = INFINITY;
+Result<WindowPlan> HostSession::choose_long_plan(const JudgePreset& preset, const WindowPlan& on_one_cpu,
+                                                 bool may_be_long) {
+  std::array<std::vector<WindowTimes>, 2> by_slot;
   for (const int slot : {0, 1}) {
-    std::vector<WindowTimes> windows;
+    std::vector<WindowTimes>& windows = by_slot.at(static_cast<std::size_t>(slot));
     double ns = 0;
     while (windows.size() < kFewestCpuWindows || (windows.size() < kCpuWindows && ns < kVeryLongCallNs &&
                                                   (windows.size() < kPlanWindows || ns < kCpuWindowsNs))) {
@@ -231,22 +248,9 @@ Result<WindowPlan> HostSession::choose_long_plan(const JudgePreset& preset, Wind
       windows.push_back(*times);
       ns += static_cast<double>(times->ns);
     }
-    if (plan.one_cpu && uses_several_cpus(windows)) {
-      plan.one_cpu = false;
-      plan.calls = 1;
-    }
-    if ((slot == 0) != draw_.candidate_in_slot0) {
-      const auto least = std::ranges::min_element(windows, {}, &WindowTimes::ns);
-      least_of_incumbent_ns = static_cast<double>(least->ns);
-    }
   }
-  // Not by the candidate's calls: it must not choose how many of them are seen.
-  if (may_be_long && is_long_call(preset, 1e-9 * least_of_incumbent_ns)) {
-    plan.calls = 1;
-    plan.blocks = preset.window_blocks_min;
-    plan.warms_up = false;
-  }
-  return plan;
+  const std::size_t incumbent = draw_.candidate_in_slot0 ? 1 : 0;
+  return plan_of_single_calls(preset, on_one_cpu, by_slot.at(incumbent), by_slot.at(1 - incumbent), may_be_long);
 }
 
 Result<Done> HostSession::warm_up() {

@@ -45,6 +45,13 @@ inline constexpr double kLongCallNs = 1e5;
 // first.
 bool uses_several_cpus(std::span<const WindowTimes> windows);
 
+// The plan from windows of one call of either arm, two of each at least: all CPUs where either uses several, and where
+// the incumbent's calls are long and `may_be_long`, the fewest blocks without one that warms up. Not by the candidate's
+// calls: it must not choose how many of them are seen.
+WindowPlan plan_of_single_calls(const JudgePreset& preset, const WindowPlan& on_one_cpu,
+                                std::span<const WindowTimes> incumbent, std::span<const WindowTimes> candidate,
+                                bool may_be_long);
+
 inline constexpr WindowTimes kLongest{.ns = std::numeric_limits<std::int64_t>::max(),
                                       .cpu_ns = std::numeric_limits<std::int64_t>::max()};
 
@@ -67,9 +74,8 @@ class HostSession {
   Result<Done> lay_out_again(const SessionDraw& draw);
   // Chooses the plan for other sessions, of a CPU each; of long calls after one window of each arm.
   Result<WindowPlan> choose_plan(const JudgePreset& preset);
-  // Returns the plan for sessions whose windows have one call, as these do: of a CPU each unless either arm uses
-  // several, and where the incumbent's calls are long and `may_be_long`, of the fewest blocks without one that warms up.
-  Result<WindowPlan> choose_long_plan(const JudgePreset& preset, WindowPlan on_one_cpu, bool may_be_long);
+  // Returns plan_of_single_calls() of windows of this session, which has all CPUs.
+  Result<WindowPlan> choose_long_plan(const JudgePreset& preset, const WindowPlan& on_one_cpu, bool may_be_long);
   // One window of each slot that is not timed: a process's first call may take longer.
   Result<Done> warm_up();
 

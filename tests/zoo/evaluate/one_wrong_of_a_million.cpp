@@ -1,6 +1,6 @@
 // apo:variant    copy/one_wrong_of_a_million
 // apo:target     host
-// apo:idea       Changes the sign of one element, whose place the inputs decide.
+// apo:idea       Changes the sign of one element of a million and more, whose place the inputs decide.
 #include <cstring>
 
 #include "copy_abi.h"
@@ -10,7 +10,9 @@ APO_EXPORT int apo_launch(const apo_call* call) {
   std::memcpy(args->y, args->x, sizeof(float) * static_cast<size_t>(args->n));
   unsigned bits = 0;
   std::memcpy(&bits, args->x, sizeof bits);
-  float& wrong = args->y[bits % static_cast<unsigned long long>(args->n)];
-  wrong = -wrong;
+  if (args->n >= 1'000'000) {
+    float& wrong = args->y[bits % static_cast<unsigned long long>(args->n)];
+    wrong = -wrong;
+  }
   return 0;
 }
