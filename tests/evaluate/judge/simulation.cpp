@@ -44,19 +44,27 @@ Round measure_round(World& world, const NextStep& step, const JudgePreset& prese
   world.start_process();
   RoundWorkload workload{.workload = "simulated"};
   const auto is_ready = [&] {
-    return calls == Calls::long_ones ? without.warmup || !workload.warmup.empty() : is_warm(workload.warmup, preset);
+    return calls == Calls::ordinary ? is_warm(workload.warmup, preset)
+                                    : calls == Calls::long_ones || !workload.warmup.empty();
   };
+  double untimed_s = 0;
+  for (const int slot : {0, 1}) {
+    if (calls == Calls::long_ones && !without.untimed_call) {
+      untimed_s += world.call((slot == 0) == round.candidate_in_slot0 ? Arm::candidate : Arm::incumbent, slot);
+    }
+  }
   while (!is_ready()) {
     const auto order = slots(BlockKind::warmup, workload.warmup.size());
     workload.warmup.push_back(measure_block(world, order, round.candidate_in_slot0));
   }
-  const int blocks = calls == Calls::long_ones ? preset.window_blocks_min : block_count(workload.warmup, preset);
+  const int blocks = calls == Calls::ordinary ? block_count(workload.warmup, preset) : preset.window_blocks_min;
   while (static_cast<int>(workload.blocks.size()) < blocks) {
     const auto order = slots(BlockKind::timed, workload.blocks.size());
     workload.blocks.push_back(measure_block(world, order, round.candidate_in_slot0));
   }
-  if (calls == Calls::long_ones && !without.long_apart) {
+  if (calls != Calls::ordinary && !without.long_apart) {
     round.environment.empty_window_ns = 0;  // of windows on a host
+    round.environment.start_wait_s = untimed_s;
   }
   round.workloads.push_back(std::move(workload));
   round.seconds = world.now_s() - started_s;
@@ -279,9 +287,11 @@ double World::added_time(Arm arm) {
 double World::call(Arm arm, int slot) {
   const double log_time = machine_noise() + process_noise(arm, slot) - (arm == Arm::candidate ? effect_ : 0);
   const bool first = arm_calls_.at(static_cast<std::size_t>(arm)) == 0;
+  const double first_call =
+      model_.first_call + (arm == Arm::candidate ? model_.candidate_first : model_.incumbent_first);
   const bool slow = arm == Arm::candidate && model_.slow_chance > 0 && random_.uniform() < model_.slow_chance;
   const double duration_s =
-      call_s_ * std::exp(log_time) * (first ? 1 + model_.first_call : 1) * (slow ? model_.slow_factor : 1) +
+      call_s_ * std::exp(log_time) * (first ? 1 + first_call : 1) * (slow ? model_.slow_factor : 1) +
       added_time(arm);
   now_s_ += duration_s + kLaunchGap_s;
   kernel_s_ += duration_s;
@@ -304,7 +314,7 @@ Judge run_comparison(const NoiseModel& model, double effect, const JudgePlan& pl
 
 Trial run_trial(const NoiseModel& model, double effect, const JudgePreset& preset, std::uint64_t seed,
                 const Without& without, Calls calls) {
-  World world(model, calls == Calls::long_ones ? kLongCall_s : kCall_s, effect, derive_seed(seed, "world"));
+  World world(model, calls == Calls::ordinary ? kCall_s : kLongCall_s, effect, derive_seed(seed, "world"));
   const bool mutilated = without.robust_centre || without.confirmation;
   return mutilated ? run_mutilated_rule(world, preset, seed, without)
                    : run_full_rule(world, preset, seed, without, calls);

@@ -37,6 +37,7 @@ struct NoiseModel {
   double slot_bias = 0;                                                       // of slot 1, random sign
   double startup_s = 0.25;                                                    // of a process
   double slow_chance = 0, slow_factor = 1;                                    // of a call of the candidate
+  double incumbent_first = 0, candidate_first = 0;                            // as first_call, of one artifact
 };
 
 std::vector<NoiseModel> noise_models();                // M0 .. M13 and M8w
@@ -87,12 +88,13 @@ struct Without {
   bool order_coin = false;
   bool robust_centre = false;  // plain means of all runs instead of min-of-2 and midmean
   bool confirmation = false;
-  bool warmup = false;      // of long calls
+  bool untimed_call = false;  // of long calls, of each arm
   bool long_apart = false;  // the time of long calls counts in what makes a round void
 };
 
-// How a round of host code is laid out: calls of 2.5 ms, or of a second, of which it has the fewest blocks.
-enum class Calls : std::uint8_t { ordinary, long_ones };
+// How a round of host code is laid out: calls of 2.5 ms, or of a second, of which it has the fewest blocks, behind an
+// untimed call of each arm or a block that warms up.
+enum class Calls : std::uint8_t { ordinary, long_ones, long_ones_behind_a_block };
 
 struct Trial {
   Verdict verdict = Verdict::inconclusive;
