@@ -30,8 +30,8 @@ struct SentinelResult {
 // and a second sentinel decides. Throws EnvironmentError when the rounds do not run.
 SentinelResult run_sentinel(const RoundSource& source, const std::string& label, const JudgePreset& preset,
                             const std::vector<double>& earlier_effects, Observer& observer);
-// On a small workload of the family where calls of one of the plan's own are long on a host. Throws EnvironmentError when
-// the configuration does not even run.
+// On a small workload of the family where calls of one of the plan's own are long on a host. Throws EnvironmentError
+// when the configuration does not even run.
 SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                             int index, const std::vector<double>& earlier_effects, Observer& observer);
 

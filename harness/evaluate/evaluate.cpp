@@ -204,8 +204,8 @@ PairOutcome time_pairs(const Evaluation& evaluation, Pairs pairs) {
 GateResult regimes_gate(const Evaluation& evaluation, std::vector<CheckCase> cases, std::uint64_t seed) {
   const Runtime& runtime = evaluation.runtime;
   GateResult gate{.gate = "regimes"};
-  const auto slow_ones = std::ranges::stable_partition(
-      cases, [&](const CheckCase& one) { return !is_slow(*runtime.family, one); });
+  const auto slow_ones =
+      std::ranges::stable_partition(cases, [&](const CheckCase& one) { return !is_slow(*runtime.family, one); });
   const std::size_t cheap = cases.size() - slow_ones.size();
   for (std::size_t i = 0; i < cheap; ++i) {
     cases[i].purpose = Purpose::gate;
@@ -216,8 +216,8 @@ GateResult regimes_gate(const Evaluation& evaluation, std::vector<CheckCase> cas
   while (begin < cases.size() && gate.outcome == Outcome::valid &&
          (begin <= cheap || reference_s < evaluation.plan.regimes_s)) {
     const bool slow = begin >= cheap;
-    const std::size_t most = slow ? std::min(cases.size() - begin, static_cast<std::size_t>(std::max(1, runtime.threads)))
-                                  : cheap - begin;
+    const std::size_t most =
+        slow ? std::min(cases.size() - begin, static_cast<std::size_t>(std::max(1, runtime.threads))) : cheap - begin;
     const std::size_t count = std::min(cases_at_once(*runtime.family, cases[begin]), most);
     std::vector<CheckCase> some(cases.begin() + static_cast<std::ptrdiff_t>(begin),
                                 cases.begin() + static_cast<std::ptrdiff_t>(begin + count));
@@ -240,15 +240,16 @@ GateResult regimes_gate(const Evaluation& evaluation, std::vector<CheckCase> cas
     begin += count;
   }
   if (gate.outcome == Outcome::valid) {
-    gate.evidence = fmt::format("right in {} of {} cases", begin == cases.size() ? "all" : std::to_string(begin),
-                                cases.size());
+    gate.evidence =
+        fmt::format("right in {} of {} cases", begin == cases.size() ? "all" : std::to_string(begin), cases.size());
     std::vector<std::string> left_out;
     for (std::size_t i = begin; i < cases.size(); ++i) {
       left_out.push_back(fmt::format("{} of {}", cases[i].regimes.front(), cases[i].workload));
     }
-    gate.evidence += left_out.empty() ? ""
-                                      : fmt::format(", drawn by lot where the reference is slow: it took {}; left out: {}",
-                                                    format_seconds(reference_s), join(left_out, ", "));
+    gate.evidence += left_out.empty()
+                         ? ""
+                         : fmt::format(", drawn by lot where the reference is slow: it took {}; left out: {}",
+                                       format_seconds(reference_s), join(left_out, ", "));
   }
   gate.evidence += evidence;
   return gate;

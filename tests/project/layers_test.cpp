@@ -197,8 +197,8 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1845},
     {"harness/cli", 8720},
-    {"harness/core", 9757},
-    {"harness/evaluate", 14859},
+    {"harness/core", 9758},
+    {"harness/evaluate", 14930},
     {"harness/exchange", 3681},
     {"harness/executor", 4804},
     {"harness/families", 3455},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5390},
     {"kernels", 5644},
     {"reports", 4529},
-    {"tests", 67156},
+    {"tests", 67317},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -53,7 +53,7 @@ struct JudgePreset {
   double window_s = 0.00015;
   int window_blocks_min = 2;
   int window_blocks_max = 20;
-  double long_round_s = 2;  // where the incumbent's calls in the fewest blocks and a warm-up take longer, calls are long
+  double long_round_s = 2;  // calls of the incumbent are long that take more in the fewest blocks and a warm-up
   double warmup_min_s = 0.020;
   int warmup_min_blocks = 2;
   int warmup_max_blocks = 8;

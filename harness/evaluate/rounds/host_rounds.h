@@ -43,8 +43,8 @@ class HostRounds {
   CachePolicy cache_;
   const RoundOptions& options_;
   std::vector<std::optional<WindowPlan>> plans_;
-  std::vector<bool> turned_out_short_;  // the plans of these workloads are to be chosen anew
-  bool may_be_long_ = true;             // never again where calls turned out short once
+  std::vector<bool> turned_out_short_;    // the plans of these workloads are to be chosen anew
+  bool may_be_long_ = true;               // never again where calls turned out short once
   std::unique_ptr<HostSession> session_;  // of the last round
   std::optional<RoundStage> stage_;
   int age_ = 0;  // rounds that the session has had

@@ -291,8 +291,7 @@ double World::call(Arm arm, int slot) {
       model_.first_call + (arm == Arm::candidate ? model_.candidate_first : model_.incumbent_first);
   const bool slow = arm == Arm::candidate && model_.slow_chance > 0 && random_.uniform() < model_.slow_chance;
   const double duration_s =
-      call_s_ * std::exp(log_time) * (first ? 1 + first_call : 1) * (slow ? model_.slow_factor : 1) +
-      added_time(arm);
+      call_s_ * std::exp(log_time) * (first ? 1 + first_call : 1) * (slow ? model_.slow_factor : 1) + added_time(arm);
   now_s_ += duration_s + kLaunchGap_s;
   kernel_s_ += duration_s;
   return duration_s;

@@ -89,7 +89,7 @@ struct Without {
   bool robust_centre = false;  // plain means of all runs instead of min-of-2 and midmean
   bool confirmation = false;
   bool untimed_call = false;  // of long calls, of each arm
-  bool long_apart = false;  // the time of long calls counts in what makes a round void
+  bool long_apart = false;    // the time of long calls counts in what makes a round void
 };
 
 // How a round of host code is laid out: calls of 2.5 ms, or of a second, of which it has the fewest blocks, behind an
