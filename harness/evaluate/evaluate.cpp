@@ -204,9 +204,9 @@ PairOutcome time_pairs(const Evaluation& evaluation, Pairs pairs) {
 GateResult regimes_gate(const Evaluation& evaluation, std::vector<CheckCase> cases, std::uint64_t seed) {
   const Runtime& runtime = evaluation.runtime;
   GateResult gate{.gate = "regimes"};
-  const auto slow_ones =
-      std::ranges::stable_partition(cases, [&](const CheckCase& one) { return !is_slow(*runtime.family, one); });
-  const std::size_t cheap = cases.size() - slow_ones.size();
+  const auto slow_ones = std::stable_partition(cases.begin(), cases.end(),
+                                               [&](const CheckCase& one) { return !is_slow(*runtime.family, one); });
+  const auto cheap = static_cast<std::size_t>(slow_ones - cases.begin());
   for (std::size_t i = 0; i < cheap; ++i) {
     cases[i].purpose = Purpose::gate;
   }
