@@ -111,6 +111,21 @@ struct Alternatives {
   TensorMap draws;
 };
 
+// How many units of a slow reference are enough, each with all samples of its noise.
+struct Patience {
+  double enough_s = 150;  // after so long no other units are begun than the fewest; with eight after 3 s
+  std::int64_t fewest_units = 2;
+};
+
+// How much of the reference Family::expected is asked for.
+struct Asked {
+  std::vector<std::int64_t> units;  // ascending; empty: all
+  bool whole = false;               // also the reference of all units
+  int threads = 1;
+  Patience patience = {};
+  std::uint64_t seed = 0;  // of the order in which they are computed
+};
+
 // What Family::expected returns, the elements of the asked units alone, unit by unit in the order of unit_elements.
 struct ExpectedValues {
   std::vector<std::int64_t> units;  // those that were asked for, ascending; fewer where computing them takes too long
@@ -212,9 +227,7 @@ struct Family {
       noise;
   // What `reference` and `noise` say of some units, all at once, from inputs as they are stored: what no unit needs is
   // not read. Empty: the two are to be called.
-  std::function<ExpectedValues(const Axes&, const StoredTensors& inputs, const std::vector<std::int64_t>& units,
-                               bool whole, int threads)>
-      expected;
+  std::function<ExpectedValues(const Axes&, const StoredTensors& inputs, const Asked&)> expected;
   // Where outputs are random by contract; else empty. `reference` and `noise` are those of the first alternative, and
   // `honest` draws by chance, on the same arguments alike.
   std::function<Alternatives(const Axes&, const TensorMap& inputs, const std::vector<std::int64_t>& units, int threads)>

@@ -49,9 +49,6 @@ std::string effect_text(double effect, double lower, double upper) {
   if (!std::isfinite(std::exp(effect))) {
     return kNotMeasuredText;
   }
-  if (!std::isfinite(std::exp(lower)) || !std::isfinite(std::exp(upper))) {
-    return ratio_text(effect) + " [interval not measured]";
-  }
   return format_effect(effect, lower, upper);
 }
 

@@ -10,6 +10,13 @@
 #include "harness/core/text.h"
 
 namespace apo {
+namespace {
+
+bool is_known(double lower, double upper) {
+  return !std::isnan(lower) && !std::isnan(upper);
+}
+
+}  // namespace
 
 IntervalText format_interval(double ratio, double lower, double upper) {
   const double half_width = 0.5 * (upper - lower);
@@ -17,7 +24,7 @@ IntervalText format_interval(double ratio, double lower, double upper) {
     return {.ratio = format_ratio(ratio),
             .lower = format_ratio(lower),
             .upper = std::isfinite(upper) ? format_ratio(upper) : "any",
-            .is_bounded = lower > 0 || std::isfinite(upper)};
+            .is_bounded = is_known(lower, upper) && (lower > 0 || std::isfinite(upper))};
   }
   // 0.6 so that +-0.01 gets three of them; two at least, as everywhere.
   const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(0.6 * half_width))), 2, 4);
@@ -42,7 +49,7 @@ IntervalText format_change(double effect, double lower, double upper) {
   return {.ratio = text(effect),
           .lower = text(lower),
           .upper = text(upper),
-          .is_bounded = std::isfinite(lower) || std::isfinite(upper)};
+          .is_bounded = is_known(lower, upper) && (std::isfinite(lower) || std::isfinite(upper))};
 }
 
 std::string format_band(double low, double high) {

@@ -126,6 +126,30 @@ SentinelResult run_sentinel(const RoundSource& source, const std::string& label,
   return result;
 }
 
+namespace {
+
+// The largest of the family's small workloads that the configuration takes; null: it is all of the plan, or there is
+// none.
+const Workload* smaller_workload(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan) {
+  const Workload* largest = nullptr;
+  for (const Workload& workload : runtime.family->workloads) {
+    const bool is_larger = largest == nullptr || element_count(*runtime.family, workload.axes) >
+                                                     element_count(*runtime.family, largest->axes);
+    if (is_small(workload) && is_larger && runtime.unsupported(configuration, workload.axes).empty()) {
+      largest = &workload;
+    }
+  }
+  return plan.workloads == std::vector{largest} ? nullptr : largest;
+}
+
+bool has_long_calls(const Runtime& runtime, RoundRunner& runner, Observer& observer) {
+  const DeviceTurns::Turn turn = take_turn(runtime.turns, observer);
+  static_cast<void>(runner.plan_windows());  // what fails here fails again in the first round, which says so
+  return !std::ranges::all_of(runner.windows(), &WindowPlan::warms_up);
+}
+
+}  // namespace
+
 SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                             int index, const std::vector<double>& earlier_effects, Observer& observer) {
   const auto start = Clock::now();
@@ -133,11 +157,25 @@ SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configu
   std::vector<TimedWorkload> timed = build_pair(runtime, configuration, configuration, plan, seed, observer);
   const RoundOptions options = round_options(plan, timed);
   RoundRunner runner(runtime, std::move(timed), plan.preset, seed, configuration.label(), plan.cache, options);
+  const Workload* const smaller = smaller_workload(runtime, configuration, plan);
+  if (smaller != nullptr && has_long_calls(runtime, runner, observer)) {
+    EvaluatePlan of_smaller = plan;
+    of_smaller.workloads = {smaller};
+    SentinelResult result = run_sentinel(runtime, configuration, of_smaller, index, earlier_effects, observer);
+    result.smaller_workload = smaller->name;
+    result.seconds = seconds_since(start);
+    return result;
+  }
   const double prepared_s = seconds_since(start);
   SentinelResult result =
       run_sentinel(in_turns(runtime, runner, observer), configuration.label(), plan.preset, earlier_effects, observer);
   result.seconds += prepared_s;
   return result;
+}
+
+JudgePreset preset_after(const SentinelResult& sentinel, LayoutControl layout) {
+  return sentinel.smaller_workload.empty() ? choose_preset(sentinel.check.sd, layout)
+                                           : preset_for_unknown_spread(layout);
 }
 
 void check_passed(const SentinelCheck& check) {

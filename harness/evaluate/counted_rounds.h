@@ -24,12 +24,14 @@ struct SentinelResult {
   double lower = 0;  // 98 % interval of the effect
   double upper = 0;
   double seconds = 0;
+  std::string smaller_workload;  // that it ran on, where calls of those of the plan are long
 };
 // Judges rounds whose two arms are identical; `label` is shown. One alarm stops nothing: its rounds are kept as void,
 // and a second sentinel decides. Throws EnvironmentError when the rounds do not run.
 SentinelResult run_sentinel(const RoundSource& source, const std::string& label, const JudgePreset& preset,
                             const std::vector<double>& earlier_effects, Observer& observer);
-// Throws EnvironmentError when the configuration does not even run.
+// On a small workload of the family where calls of one of the plan's own are long on a host. Throws EnvironmentError
+// when the configuration does not even run.
 SentinelResult run_sentinel(const Runtime& runtime, const Configuration& configuration, const EvaluatePlan& plan,
                             int index, const std::vector<double>& earlier_effects, Observer& observer);
 
@@ -38,6 +40,8 @@ class SentinelAlarm : public EnvironmentError {
  public:
   using EnvironmentError::EnvironmentError;
 };
+// The preset that fits what a sentinel saw.
+JudgePreset preset_after(const SentinelResult& sentinel, LayoutControl layout);
 // Throws SentinelAlarm.
 void check_passed(const SentinelCheck& check);
 

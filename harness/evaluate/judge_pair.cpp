@@ -107,6 +107,19 @@ void RegressionJudge::conclude(PairOutcome& outcome) const {
       given_up_.empty() ? regression_sentence(state_, rule_.margin, worse_, counted()) : given_up_;
 }
 
+// Before most of it is paid.
+void say_price(const JudgedPair& pair, double round_s, int rounds) {
+  constexpr double kWorthSayingS = 60;
+  const JudgePreset& preset = pair.plan.preset;
+  const int confirming = pair.regression || pair.suite || preset.ranks_only ? 0 : preset.confirm_min;
+  if (const double seconds = round_s * (rounds + confirming); seconds > kWorthSayingS) {
+    pair.observer.say(
+        fmt::format("{}: a round takes {}, and a verdict {} of them: {} at least", pair.what, format_seconds(round_s),
+                    confirming == 0 ? fmt::format("{}", rounds) : fmt::format("{} + {}", rounds, confirming),
+                    format_seconds(seconds)));
+  }
+}
+
 // Takes rounds until the rule has finished, at most so many that count; returns the failure of a round.
 template <class Rule>
 std::optional<Failure> take_rounds(Rule& rule, int most, const JudgedPair& pair, PairOutcome& outcome) {
@@ -133,6 +146,9 @@ std::optional<Failure> take_rounds(Rule& rule, int most, const JudgedPair& pair,
       return round.failure();
     }
     pair.on_round(rule.add(*round));
+    if (done == 0) {
+      say_price(pair, busy_seconds(*round), rule.next().rounds + 1);
+    }
   }
   return std::nullopt;
 }

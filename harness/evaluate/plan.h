@@ -62,6 +62,7 @@ struct EvaluatePlan {
   RoundOptions rounds = {};                     // how rounds are laid out
   double solo_run_s =
       kSoloRunSeconds;              // of a certification: how long each arm runs alone, 24 times a workload; 0: never
+  double regimes_s = 20;            // after so long of the reference the gate of all regimes begins no others
   std::string comparison_tag = {};  // keeps comparisons apart that share an experiment's number
   // The family's own: what is accepted is also held against it. Empty where that is left to a certification.
   std::optional<Configuration> baseline = {};

@@ -286,15 +286,16 @@ void add_program(Family& family, const Program& program) {
   family.reference = answers(Mode::reference);
   const std::optional<FileTolerance>& tolerance = program->file().tolerance;
   const Mode expecting = tolerance && !tolerance->is_derived ? Mode::reference : Mode::expected;
-  family.expected = [program, expecting](const Axes& axes, const StoredTensors& inputs,
-                                         const std::vector<std::int64_t>& units, bool whole, int threads) {
+  family.expected = [program, expecting](const Axes& axes, const StoredTensors& inputs, const Asked& asked) {
     OracleAnswer answer = program->ask({.mode = expecting,
                                         .axes = axes,
-                                        .units = units,
+                                        .units = asked.units,
                                         .stored = &inputs,
-                                        .threads = threads,
+                                        .threads = asked.threads,
                                         .of_units = true,
-                                        .whole = whole});
+                                        .whole = asked.whole,
+                                        .patience = asked.patience,
+                                        .order_seed = asked.seed});
     return ExpectedValues{.units = std::move(answer.units),
                           .reference = std::move(answer.outputs),
                           .noise = std::move(answer.noise),
@@ -426,9 +427,8 @@ void add_declared_tolerance(Family& family, const FileTolerance& declared) {
                              int) { return bounds_of(expected); };
   if (family.expected) {
     family.expected = [bounds_of, derived = family.expected](const Axes& axes, const StoredTensors& inputs,
-                                                             const std::vector<std::int64_t>& units, bool whole,
-                                                             int threads) {
-      ExpectedValues values = derived(axes, inputs, units, whole, threads);
+                                                             const Asked& asked) {
+      ExpectedValues values = derived(axes, inputs, asked);
       values.noise = bounds_of(values.reference);
       return values;
     };

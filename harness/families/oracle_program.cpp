@@ -22,6 +22,7 @@
 #include "harness/implement/cached_build.h"
 #include "harness/implement/compile.h"
 #include "harness/implement/includes.h"
+#include "kernels/random.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -383,10 +384,16 @@ std::vector<double> of_units(const Contract& contract, std::size_t t, const std:
   return values;
 }
 
-// The first and the last before the others: kernels often go wrong at borders, and there may be no time for all.
-std::vector<std::int64_t> borders_first(std::vector<std::int64_t> units) {
-  if (units.size() > 2) {
-    std::rotate(units.begin() + 1, units.end() - 1, units.end());
+// One by lot, a border by lot, where kernels often go wrong, and then the others: there may be time for few.
+std::vector<std::int64_t> in_order_by_lot(std::vector<std::int64_t> units, std::uint64_t seed) {
+  if (units.size() > 1) {
+    Random random(seed);
+    const std::int64_t border = random.coin() ? units.front() : units.back();
+    shuffle(units, random);
+    const auto place = std::ranges::find(units, border);
+    if (place != units.begin()) {
+      std::iter_swap(units.begin() + 1, place);
+    }
   }
   return units;
 }
@@ -398,7 +405,7 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   const std::vector<std::int64_t> all = all_units(contract);
   const std::vector<std::int64_t>& units = question.units.empty() ? all : question.units;
   const bool estimates = question.mode == Mode::expected;
-  contract.with_noise = estimates ? borders_first(units) : std::vector<std::int64_t>();
+  contract.with_noise = estimates ? in_order_by_lot(units, question.order_seed) : std::vector<std::int64_t>();
   if (!estimates) {
     contract.units = question.whole ? all : units;
   } else if (question.whole) {
@@ -414,7 +421,9 @@ OracleAnswer OracleProgram::ask(const OracleQuestion& question, ProgramKind kind
   Header header{.mode = question.mode,
                 .threads = question.threads,
                 .samples = kNoiseSamples,
-                .enough_s = estimates && question.of_units ? options_.units_s : 0,
+                .enough_s = estimates && question.of_units ? question.patience.enough_s : 0,
+                .fewest_units = question.patience.fewest_units,
+                .is_whole = question.whole ? 1 : 0,
                 .seed = question.seed,
                 .chosen = question.chosen,
                 .allows_not_finite = holds_special_values(file_) ? 1 : 0};

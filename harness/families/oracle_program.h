@@ -34,7 +34,6 @@ struct OracleOptions {
   std::filesystem::path home;   // holds kernels/oracle
   std::string compiler = "g++";
   double timeout_s = 300;  // of one run
-  double units_s = 150;    // of one run, after which it begins no other unit and goes on with those that it has
   double patience_s = 10;  // of one run, until `on_wait` is called, from another thread
   std::function<void(const std::string&)> on_wait = nullptr;
   std::shared_ptr<CommandUse> command_use = nullptr;  // filled on request
@@ -67,10 +66,12 @@ struct OracleQuestion {
   const TensorMap* more_values = nullptr;  // noise: the expected outputs
   int threads = 1;
   std::uint64_t seed = 0;
-  std::int64_t chosen = 0;  // the alternative that drawn() takes; -1: by chance
-  std::string only;         // fill: the tensor; noise: the operation that is perturbed, "": all
-  bool of_units = false;    // the answer has the elements of the units alone, unit by unit, else whole tensors
-  bool whole = false;       // expected: also the reference of all units
+  std::int64_t chosen = 0;       // the alternative that drawn() takes; -1: by chance
+  std::string only;              // fill: the tensor; noise: the operation that is perturbed, "": all
+  bool of_units = false;         // the answer has the elements of the units alone, unit by unit, else whole tensors
+  bool whole = false;            // expected: also the reference of all units
+  Patience patience = {};        // expected
+  std::uint64_t order_seed = 0;  // expected: of the units
 };
 
 struct OracleAnswer {

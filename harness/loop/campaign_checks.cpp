@@ -123,7 +123,7 @@ void check_machine(const CampaignFrame& frame, CampaignProgress& state) {
   check_passed(sentinel.check);
   state.machine_checked = true;
   EvaluatePlan& plan = state.plan;
-  state.auto_preset = choose_preset(sentinel.check.sd, layout_control(plan.rounds.layout));
+  state.auto_preset = preset_after(sentinel, layout_control(plan.rounds.layout));
   if (!any_asked_preset(frame.policy.judge_preset)) {
     plan.preset = state.auto_preset;
   }
@@ -131,13 +131,18 @@ void check_machine(const CampaignFrame& frame, CampaignProgress& state) {
                                         : claim_floor(&frame.journal, frame.workspace.machine(), frame.family.name,
                                                       frame.policy.workloads);
   apply_floor(plan, state.claim_floor);
-  state.minimum_detectable = std::max(
-      plan.preset.margin, minimum_detectable_effect(plan.preset, plan.preset.confirm_alpha, sentinel.check.sd));
+  const bool is_of_smaller = !sentinel.smaller_workload.empty();
+  state.minimum_detectable =
+      is_of_smaller ? plan.preset.design_effect
+                    : std::max(plan.preset.margin,
+                               minimum_detectable_effect(plan.preset, plan.preset.confirm_alpha, sentinel.check.sd));
   frame.observer.say(state.claim_floor.sentence);
   frame.observer.say(
-      fmt::format("A/A sentinel: {} over {} rounds, spread of a round {} %; judge preset {}, resolves about {}",
+      fmt::format("A/A sentinel{}: {} over {} rounds, spread of a round {} %; judge preset {}{}",
+                  is_of_smaller ? " on " + sentinel.smaller_workload + ", whose calls are short" : "",
                   format_change(sentinel.check.effect, sentinel.lower, sentinel.upper).all(), kSentinelRounds,
-                  format_g(100 * sentinel.check.sd, 2), plan.preset.name, format_percent(state.minimum_detectable, 1)));
+                  format_g(100 * sentinel.check.sd, 2), plan.preset.name,
+                  is_of_smaller ? "" : ", resolves about " + format_percent(state.minimum_detectable, 1)));
 }
 
 }  // namespace apo

@@ -40,9 +40,9 @@ void choose_judge(EvaluatePlan& plan, const std::string& judge_preset, const Run
   if (any_asked_preset(judge_preset)) {
     return;
   }
-  const SentinelCheck check = run_sentinel(runtime, configuration, plan, 0, {}, observer).check;
-  check_passed(check);
-  plan.preset = choose_preset(check.sd, layout_control(plan.rounds.layout));
+  const SentinelResult sentinel = run_sentinel(runtime, configuration, plan, 0, {}, observer);
+  check_passed(sentinel.check);
+  plan.preset = preset_after(sentinel, layout_control(plan.rounds.layout));
 }
 
 void apply_floor(EvaluatePlan& plan, const ClaimFloor& floor) {

@@ -24,10 +24,14 @@ constexpr std::size_t kPartOfMemory = 8;  // at most this part of it, for either
 constexpr std::int64_t kLarge = std::int64_t{64} << 20;
 constexpr std::int64_t kSharing = 16;  // experiments
 
+Patience patience_for(Purpose purpose) {
+  return purpose == Purpose::look ? Patience{.enough_s = 1, .fewest_units = 1} : Patience();
+}
+
 std::string key_of(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
-                   CheckDepth depth) {
+                   Purpose purpose) {
   return fmt::format("{} {} {} {} {} {} {}", family.name, regime, seed, workload.repeated_axis, workload.distinct,
-                     describe_axes(workload.axes), static_cast<int>(depth));
+                     describe_axes(workload.axes), static_cast<int>(purpose));
 }
 
 std::size_t part_of_memory() {
@@ -45,30 +49,32 @@ std::size_t size_of(const CheckedInputs& checked) {
 }  // namespace
 
 CheckedInputs::CheckedInputs(const Family& family, const Workload& workload, std::uint64_t seed,
-                             const std::string& regime, int threads, CheckDepth how)
-    : CheckedInputs(family, stored_inputs(family, workload, seed, regime, threads), threads, how) {}
+                             const std::string& regime, int threads, Purpose what_for)
+    : CheckedInputs(family, stored_inputs(family, workload, seed, regime, threads), threads, what_for) {}
 
-CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads, CheckDepth how)
-    : inputs(std::move(given)), depth(how), family_(family), threads_(threads) {
+CheckedInputs::CheckedInputs(const Family& family, InputSet given, int threads, Purpose what_for)
+    : inputs(std::move(given)), purpose(what_for), family_(family), threads_(threads) {
   inputs.values.clear();
 }
 
 const Expected& CheckedInputs::expected() const {
   std::call_once(once_, [this] {
-    expected_ = expect(family_, inputs, checked_units(family_, inputs.axes, inputs.seed, depth), threads_);
+    expected_ = expect(family_, inputs, checked_units(family_, inputs.axes, inputs.seed, purpose), threads_, nullptr,
+                       patience_for(purpose));
   });
   return expected_;
 }
 
 void CheckedInputs::compute_whole() const {
   std::call_once(whole_once_, [this] {
-    const std::vector<std::int64_t> units = checked_units(family_, inputs.axes, inputs.seed, depth);
+    const std::vector<std::int64_t> units = checked_units(family_, inputs.axes, inputs.seed, purpose);
     if (units.empty() || inputs.axes != inputs.drawn_axes || !is_cheap(family_, inputs.axes)) {
       return;
     }
     try {
       TensorMap whole;
-      std::call_once(once_, [&] { expected_ = expect(family_, inputs, units, threads_, &whole); });
+      std::call_once(once_,
+                     [&] { expected_ = expect(family_, inputs, units, threads_, &whole, patience_for(purpose)); });
       if (whole.empty()) {
         whole = family_.reference(inputs.axes, values_of(family_, inputs, threads_), {}, threads_);
       }
@@ -112,17 +118,17 @@ void CheckedInputs::set_witness(std::shared_ptr<Witness> witness) const {
   witness_ = std::move(witness);
 }
 
-std::int64_t most_checked_units(const Family& family, const Axes& axes, CheckDepth depth) {
+std::int64_t most_checked_units(const Family& family, const Axes& axes, Purpose purpose) {
   constexpr std::int64_t kElements = std::int64_t{1} << 21;
-  const std::int64_t fewest = depth == CheckDepth::scan ? 2 : 8;
+  const std::int64_t fewest = purpose == Purpose::scan ? 2 : 8;
   constexpr std::int64_t kMost = 32;
   const std::int64_t units = std::max<std::int64_t>(1, family.unit_count(axes));
   const std::int64_t of_unit = std::max<std::int64_t>(1, element_count(family, axes) / units);
   return std::clamp(kElements / of_unit, fewest, kMost);
 }
 
-std::vector<std::int64_t> checked_units(const Family& family, const Axes& axes, std::uint64_t seed, CheckDepth depth) {
-  return draw_units(family.unit_count(axes), most_checked_units(family, axes, depth), derive_seed(seed, "units"));
+std::vector<std::int64_t> checked_units(const Family& family, const Axes& axes, std::uint64_t seed, Purpose purpose) {
+  return draw_units(family.unit_count(axes), most_checked_units(family, axes, purpose), derive_seed(seed, "units"));
 }
 
 bool shares_inputs(const Family& family, const Axes& axes) {
@@ -161,8 +167,8 @@ InputStore::InputStore()
     : InputStore(std::min(kMostOfLarge, part_of_memory()), std::min(kMostOfSmall, part_of_memory())) {}
 
 CheckedPointer InputStore::get(const Family& family, const Workload& workload, std::uint64_t seed,
-                               const std::string& regime, int threads, CheckDepth depth) {
-  const std::string key = key_of(family, workload, seed, regime, depth);
+                               const std::string& regime, int threads, Purpose purpose) {
+  const std::string key = key_of(family, workload, seed, regime, purpose);
   {
     const std::lock_guard lock(mutex_);
     for (Shelf* shelf : {&large_, &small_}) {
@@ -171,7 +177,7 @@ CheckedPointer InputStore::get(const Family& family, const Workload& workload, s
       }
     }
   }
-  const auto checked = std::make_shared<const CheckedInputs>(family, workload, seed, regime, threads, depth);
+  const auto checked = std::make_shared<const CheckedInputs>(family, workload, seed, regime, threads, purpose);
   const std::lock_guard lock(mutex_);
   const std::size_t bytes = size_of(*checked);
   Shelf& shelf = bytes >= static_cast<std::size_t>(kLarge) ? large_ : small_;

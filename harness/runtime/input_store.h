@@ -32,19 +32,23 @@ struct Witness {
   Witness(std::string whose, OutputViews where) : of(std::move(whose)), outputs(std::move(where)) {}
 };
 
-// How much of a call is held against the reference. A scan ranks, and a judge looks again: of large units it computes
-// two, and another one where that is clearly apart from the witness.
-enum class CheckDepth : std::uint8_t { judge, scan };
+// What the reference of a set of inputs is needed for, which decides how many units of it are computed where it is
+// slow.
+enum class Purpose : std::uint8_t {
+  gate,  // as many as struct Patience says
+  look,  // at a call whose elements are all held against a call of the other arm too: one at least, as many as in 1 s
+  scan   // which ranks, and a judge looks again: of large units two, and another one clearly apart from the witness
+};
 
 // One set of inputs with the outputs of a correct call. The doubles from which it was made are freed. May be used from
 // several threads.
 class CheckedInputs {
  public:
   CheckedInputs(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
-                int threads, CheckDepth depth = CheckDepth::judge);
-  CheckedInputs(const Family& family, InputSet given, int threads, CheckDepth depth = CheckDepth::judge);
+                int threads, Purpose purpose = Purpose::gate);
+  CheckedInputs(const Family& family, InputSet given, int threads, Purpose purpose = Purpose::gate);
   InputSet inputs;
-  const CheckDepth depth;
+  const Purpose purpose;
   // Of the drawn units. Computed when it is asked for first.
   const Expected& expected() const;
   const TypicalErrors& typical() const;
@@ -74,10 +78,10 @@ using CheckedPointer = std::shared_ptr<const CheckedInputs>;
 
 // The number of units (sequences) that a check of one workload compares at most: 32, of large ones fewer, so that they
 // have 2^21 elements together, and 8 at least, or 2 in a scan.
-std::int64_t most_checked_units(const Family& family, const Axes& axes, CheckDepth depth = CheckDepth::judge);
+std::int64_t most_checked_units(const Family& family, const Axes& axes, Purpose purpose = Purpose::gate);
 // The units whose outputs a check compares, drawn by the seed of the inputs, ascending.
 std::vector<std::int64_t> checked_units(const Family& family, const Axes& axes, std::uint64_t seed,
-                                        CheckDepth depth = CheckDepth::judge);
+                                        Purpose purpose = Purpose::gate);
 
 // Drawing the inputs of a large workload takes far longer than judging on it, so experiments share them.
 bool shares_inputs(const Family& family, const Axes& axes);
@@ -93,7 +97,7 @@ class InputStore {
       : large_{.most = most_of_large}, small_{.most = most_of_small} {}
   // Made on the first request. `regime` is one of the family's. May be called from several threads.
   CheckedPointer get(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
-                     int threads, CheckDepth depth = CheckDepth::judge);
+                     int threads, Purpose purpose = Purpose::gate);
 
  private:
   struct Entry {

@@ -331,14 +331,13 @@ bool may_leave_out(const Family& family, const std::string& regime) {
 
 namespace {
 
-ExpectedValues expected_values(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units,
-                               bool whole, int threads) {
+ExpectedValues expected_values(const Family& family, const InputSet& inputs, const Asked& asked) {
   TensorBytes put_together;
   StoredTensors stored(inputs.bytes.begin(), inputs.bytes.end());
   for (const auto& [name, runs] : inputs.runs) {
     stored[name] = put_together[name] = gathered(runs);
   }
-  return family.expected(inputs.drawn_axes, stored, units, whole, threads);
+  return family.expected(inputs.drawn_axes, stored, asked);
 }
 
 // Keeps those units that were computed.
@@ -361,7 +360,7 @@ void leave_out_others(Expected& expected, std::vector<std::int64_t>& drawn, cons
 }  // namespace
 
 Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads,
-                TensorMap* whole) {
+                TensorMap* whole, const Patience& patience) {
   std::vector<std::int64_t> drawn;
   for (std::int64_t i = 0; i < (units.empty() ? family.unit_count(inputs.axes) : std::ssize(units)); ++i) {
     drawn.push_back(drawn_unit(family, inputs, units.empty() ? i : units[static_cast<std::size_t>(i)]));
@@ -371,7 +370,12 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
       units.empty() ? units : std::vector<std::int64_t>(distinct.begin(), distinct.end());
   Expected expected{.units = units, .reference = {}, .noise = {}, .random = {}};
   if (family.expected && !family.alternatives) {
-    ExpectedValues values = expected_values(family, inputs, computed, whole != nullptr, threads);
+    ExpectedValues values = expected_values(family, inputs,
+                                            {.units = computed,
+                                             .whole = whole != nullptr,
+                                             .threads = threads,
+                                             .patience = patience,
+                                             .seed = derive_seed(inputs.seed, "order of units")});
     if (values.units != drawn) {
       leave_out_others(expected, drawn, values.units);
       values.reference = gather_units(family, inputs, drawn, values.reference, threads, &values.units);

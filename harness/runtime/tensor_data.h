@@ -84,7 +84,7 @@ struct Expected {
 // Throws NothingToCompare where the reference or its honest version is not finite, or more than an output holds. With
 // `whole` it also computes the outputs of all units there, in the same go.
 Expected expect(const Family& family, const InputSet& inputs, const std::vector<std::int64_t>& units, int threads,
-                TensorMap* whole = nullptr);
+                TensorMap* whole = nullptr, const Patience& patience = {});
 
 // How large errors are, from some of the expected units. Of each output.
 using TypicalErrors = std::map<std::string, TypicalError, std::less<>>;

@@ -33,7 +33,8 @@ void InputPool::draw(std::size_t count, bool with_expected) const {
   const auto work = [&] {
     for (std::size_t i = next++; i < sets.size(); i = next++) {
       sets[i] = runtime_->inputs->get(*runtime_->family, *workload_, derive_seed(seed_, workload_->name, i),
-                                      runtime_->family->regimes.front(), threads);
+                                      runtime_->family->regimes.front(), threads,
+                                      with_expected ? Purpose::gate : Purpose::look);
       if (with_expected) {
         sets[i]->expected();
       }
@@ -73,9 +74,9 @@ const TypicalErrors& InputPool::typical() const {
   if (only_ != nullptr) {
     return only_->typical();
   }
-  draw(1);
-  if (drawn_->typical == nullptr) {
-    drawn_->typical = drawn_->sets.front();
+  if (drawn_->typical == nullptr) {  // with all units of a gate, as bounds of all calls come from these
+    drawn_->typical = runtime_->inputs->get(*runtime_->family, *workload_, derive_seed(seed_, workload_->name, 0),
+                                            runtime_->family->regimes.front(), runtime_->threads);
   }
   return drawn_->typical->typical();
 }
@@ -87,7 +88,8 @@ std::vector<CheckedPointer> InputPool::of_round(std::size_t count, std::uint64_t
   const Family& family = *runtime_->family;
   const bool rearranges = may_rearrange();
   const auto draw_one = [&](std::uint64_t own, int threads) {
-    return std::make_shared<const CheckedInputs>(family, *workload_, own, family.regimes.front(), threads);
+    return std::make_shared<const CheckedInputs>(family, *workload_, own, family.regimes.front(), threads,
+                                                 Purpose::look);
   };
   const UnitPlaces* const places = drawn_->places ? &*drawn_->places : nullptr;
   if (rearranges && places != nullptr) {
@@ -99,7 +101,7 @@ std::vector<CheckedPointer> InputPool::of_round(std::size_t count, std::uint64_t
   for_each_index(count, runtime_->threads, [&](std::size_t i) {
     const std::uint64_t own = derive_seed(seed, workload_->name, i);
     inputs[i] = rearranges ? std::make_shared<const CheckedInputs>(family, rearranged(family, sets, places, own),
-                                                                   runtime_->threads)
+                                                                   runtime_->threads, Purpose::look)
                            : draw_one(own, of_each);
   });
   return inputs;
@@ -125,11 +127,12 @@ CheckedPointer make_other_regime(const Runtime& runtime, const Workload& workloa
     return nullptr;
   }
   const std::uint64_t first = derive_seed(shared_seed, workload.name) % (regimes - 1);
+  const bool is_of_gate = shares_inputs(*runtime.family, workload.axes);
   for (std::uint64_t i = 0; i + 1 < regimes; ++i) {
     const std::string& regime = runtime.family->regimes[1 + (first + i) % (regimes - 1)];
     try {
       CheckedPointer inputs = runtime.inputs->get(*runtime.family, workload, derive_seed(shared_seed, workload.name, 1),
-                                                  regime, runtime.threads);
+                                                  regime, runtime.threads, is_of_gate ? Purpose::gate : Purpose::look);
       static_cast<void>(inputs->expected());
       return inputs;
     } catch (const NothingToCompare&) {

@@ -47,7 +47,7 @@ class InputPool {
     std::vector<CheckedPointer> sets;
     std::optional<UnitPlaces> places;  // where units move
     std::optional<bool> move;          // whether derived inputs do so with them
-    CheckedPointer typical;            // one of the sets, or of those that were
+    CheckedPointer typical;            // inputs of the first set
   };
   bool may_rearrange() const;
   DrawnSets snapshot() const;

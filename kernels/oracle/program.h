@@ -282,14 +282,11 @@ struct Errors {
   std::vector<std::vector<double>> samples;  // each error of a sample, at the first places
 };
 
-// Several samples at a time where there are fewer units than threads.
+// So many samples at a time.
 inline Errors sampled_errors(Request& request, const Version& noisy, std::int64_t unit, const Part& part,
-                             const Arguments& given, const std::vector<Place>& places) {
+                             const Arguments& given, const std::vector<Place>& places, std::int64_t at_once) {
   constexpr std::size_t kKept = 1 << 15;  // enough to tell whether they are independent
   Errors errors{.squares = std::vector<double>(places.size()), .samples = {}};
-  const Contract& contract = request.contract();
-  const std::int64_t units = std::ssize(contract.with_noise.empty() ? contract.units : contract.with_noise);
-  const std::int64_t at_once = std::max<std::int64_t>(1, request.header().threads / units);
   for (std::int64_t first = 0; first < request.header().samples; first += at_once) {
     std::vector<std::vector<double>> samples(
         static_cast<std::size_t>(std::min(at_once, request.header().samples - first)));
@@ -366,10 +363,10 @@ inline void widen_common_errors(const Contract& contract, const std::vector<Plac
 // version, where that is more, does. An integer that a sample or the honest version decides otherwise gets infinity, as
 // it may be either.
 inline void estimate_noise(Request& request, const Version& noisy, const Version& honest, std::int64_t unit,
-                           const Part& part) {
+                           const Part& part, std::int64_t at_once) {
   const Arguments given = arguments_of(request, part);
   const std::vector<Place> places = places_of(request, part);
-  const Errors errors = sampled_errors(request, noisy, unit, part, given, places);
+  const Errors errors = sampled_errors(request, noisy, unit, part, given, places, at_once);
   for (std::size_t i = 0; i < places.size(); ++i) {
     *places[i].value = std::sqrt(errors.squares[i] / static_cast<double>(request.header().samples));
   }
@@ -388,27 +385,43 @@ inline void estimate_noise(Request& request, const Version& noisy, const Version
   }
 }
 
-// The reference of all units, and the noise around it of those that are asked for it. After `enough_s` no more of these
-// are begun than the fewest, and after a small part of that no more than many.
+// How many samples of each of so many units fill the threads.
+inline std::int64_t samples_at_once(const Header& header, std::size_t units) {
+  return std::max<std::int64_t>(1, header.threads / std::max<std::int64_t>(1, static_cast<std::int64_t>(units)));
+}
+
+// The reference of all units, and the noise around it of those that are asked for it, each with all its samples: of the
+// fewest side by side, then of the others, as many as are begun in time.
 inline void expect(Request& request, const Version& exact, const Version& noisy, const Version& honest) {
   const auto start = std::chrono::steady_clock::now();
   Header& header = request.header();
   const std::vector<std::int64_t>& units = request.contract().with_noise;
-  std::atomic<std::int64_t> left_out = std::ssize(units);  // the first one that is
-  for_each_requested_unit(request, units, [&](std::int64_t unit, const Part& part) {
-    const std::int64_t number = std::ranges::find(units, unit) - units.begin();
+  const auto is_late = [&](std::int64_t number) {
     const std::chrono::duration<double> since = std::chrono::steady_clock::now() - start;
-    const double enough_s = number >= kManyUnits ? header.enough_s / kOfManyUnits : header.enough_s;
-    if (header.enough_s > 0 && since.count() > enough_s && number >= kFewestUnits) {
-      for (std::int64_t first = left_out; number < first && !left_out.compare_exchange_weak(first, number);) {
+    const double enough_s = number >= kManyUnits ? std::min(kOfManySeconds, header.enough_s) : header.enough_s;
+    return header.enough_s > 0 && since.count() > enough_s;
+  };
+  std::atomic<std::int64_t> left_out = std::ssize(units);  // the first one that is
+  const auto expect_some = [&](const std::vector<std::int64_t>& some, bool may_leave_out) {
+    for_each_requested_unit(request, some, [&](std::int64_t unit, const Part& part) {
+      const std::int64_t number = std::ranges::find(units, unit) - units.begin();
+      const bool is_left_out = may_leave_out && is_late(number);
+      for (std::int64_t first = left_out;
+           is_left_out && number < first && !left_out.compare_exchange_weak(first, number);) {
       }
-      return;
-    }
-    keep(request, part, run(request, exact, arguments_of(request, part)));
-    if (header.answer.status == Status::unfinished) {
-      estimate_noise(request, noisy, honest, unit, part);
-    }
-  });
+      if (is_left_out && header.is_whole == 0) {
+        return;
+      }
+      keep(request, part, run(request, exact, arguments_of(request, part)));
+      if (!is_left_out && header.answer.status == Status::unfinished) {
+        estimate_noise(request, noisy, honest, unit, part, samples_at_once(header, some.size()));
+      }
+    });
+  };
+  const std::int64_t fewest =
+      header.enough_s > 0 ? std::min(header.fewest_units, std::ssize(units)) : std::ssize(units);
+  expect_some({units.begin(), units.begin() + fewest}, false);
+  expect_some({units.begin() + fewest, units.end()}, true);
   header.answer.with_noise = left_out;
   if (header.answer.status == Status::unfinished) {
     compute(request, exact);
@@ -546,7 +559,8 @@ inline void answer(Request& request) {
     case Mode::noise:
       perturbed_alone = request.header().alone;
       return for_each_requested_unit(request, request.contract().units, [&](std::int64_t unit, const Part& part) {
-        estimate_noise(request, needed(program.noisy), needed(program.honest), unit, part);
+        estimate_noise(request, needed(program.noisy), needed(program.honest), unit, part,
+                       samples_at_once(request.header(), request.contract().units.size()));
       });
     case Mode::expected:
       return expect(request, needed(program.exact), needed(program.noisy), needed(program.honest));

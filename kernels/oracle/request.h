@@ -34,9 +34,8 @@ inline bool has_two_arrays(Mode mode) {
   return mode == Mode::expected || mode == Mode::draws;
 }
 
-inline constexpr std::int64_t kFewestUnits = 2;  // of which there is noise, however long it takes
-inline constexpr std::int64_t kManyUnits = 8;    // as many as there are of large ones
-inline constexpr double kOfManyUnits = 50;       // with so many, after this part of the time no other is begun
+inline constexpr std::int64_t kManyUnits = 8;  // as many as there are of large ones
+inline constexpr double kOfManySeconds = 3;    // with so many, after this time no other is begun
 inline constexpr std::size_t kMessageBytes = 512;
 inline constexpr std::size_t kMostSpecials = 32;
 
@@ -66,7 +65,9 @@ struct Header {
   std::int64_t words = 0;  // how many follow
   std::int64_t threads = 1;
   std::int64_t samples = 0;
-  double enough_s = 0;  // expected: after so long no other units are begun; 0: all are
+  double enough_s = 0;  // expected: after so long no other units are begun than the fewest; 0: all are
+  std::int64_t fewest_units = 0;
+  std::int64_t is_whole = 0;  // expected: the reference of units that are left out is computed too
   std::uint64_t seed = 0;
   std::int64_t chosen = 0;             // the alternative that all draws take, of fewer the last; -1: by chance
   std::int64_t allows_not_finite = 0;  // NaN and infinities are values of the outputs

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -326,6 +327,86 @@ TEST_F(EvaluateTest, ASentinelTakesFourteenRoundsOfIdenticalCodeAndShowsEachBuil
   EXPECT_LE(sentinel.lower, sentinel.check.effect);
   EXPECT_GE(sentinel.upper, sentinel.check.effect);
   EXPECT_GT(sentinel.check.sd, 0);
+}
+
+TEST_F(EvaluateTest, ASentinelOfLongCallsIsOfASmallWorkload) {
+  plan.preset.long_round_s = 1e-9;
+  const Workload* const n4k = find_workload(copy.family(), "n4k");
+  const Workload* const n1m = find_workload(copy.family(), "n1m");
+  for (const std::vector<const Workload*>& workloads : {std::vector{n1m}, {n4k, n1m}}) {
+    plan.workloads = workloads;
+    const SentinelResult sentinel = run_sentinel(copy.runtime(), {"copy/sixteen_times", {}}, plan, 0, {}, silent);
+    EXPECT_EQ(sentinel.smaller_workload, "n4k");
+    ASSERT_EQ(sentinel.rounds.front().workloads.size(), 1U);
+    EXPECT_EQ(sentinel.rounds.front().workloads.front().workload, "n4k");
+    EXPECT_TRUE(preset_after(sentinel, LayoutControl::redrawn).claims_by_rounds);
+  }
+}
+
+// Of two workloads, the larger one with a reference that is slow.
+struct RegimesOfASlowReference : EvaluateTest {
+  RegimesOfASlowReference() {
+    slow.work = [](const Axes& axes) { return Work{.flops = axes.at("n") < 1'000'000 ? 1 : 1e15}; };
+    slow.expected = [this](const Axes& axes, const StoredTensors& inputs, const Asked& asked) {
+      if (axes.at("n") >= 1'000'000) {
+        const std::lock_guard lock(mutex);
+        fewest_units.push_back(asked.patience.fewest_units);
+      }
+      return copy.family().expected(axes, inputs, asked);
+    };
+    runtime_under_test.family = &slow;
+    runtime_under_test.inputs = std::make_shared<InputStore>();
+  }
+  GateResult gate(const std::string& candidate, const std::string& incumbent, std::vector<CheckCase> cases) {
+    Experiment experiment = copy.experiment(candidate, incumbent);
+    return regimes_gate({runtime_under_test, experiment, plan, silent}, std::move(cases), 5);
+  }
+  CheckCase one(const std::string& workload, const std::string& regime) const {
+    return {.workload = workload,
+            .axes = find_workload(slow, workload)->axes,
+            .regimes = {regime},
+            .purpose = Purpose::look};
+  }
+  Family slow = copy.family();
+  std::mutex mutex;
+  std::vector<std::int64_t> fewest_units;  // that a gate asked of the slow reference
+};
+
+TEST_F(RegimesOfASlowReference, AreHeldAgainstTheIncumbentBehindCheapOnesToo) {
+  const std::vector<CheckCase> cases = {one("n4k", "typical"), one("n1m", "wide")};
+  EXPECT_EQ(gate("copy/one_wrong_of_a_million", "copy/once", cases).outcome, Outcome::incorrect);
+  EXPECT_EQ(correctness_gate(runtime_under_test, {"copy/one_wrong_of_a_million", {}}, {cases.back()}, 6).outcome,
+            Outcome::valid)
+      << "no drawn unit has the element";
+  EXPECT_EQ(gate("copy/once", "copy/once", cases).evidence, "right in all of 2 cases");
+}
+
+TEST_F(RegimesOfASlowReference, AloneAreLeftOutWhenItHasTakenLongAndAreNamed) {
+  plan.regimes_s = 0;
+  runtime_under_test.threads = 1;
+  const GateResult found = gate("copy/once", "copy/sixteen_times",
+                                {one("n1m", "wide"), one("n4k", "wide"), one("n1m", "typical"), one("n4k", "typical")});
+  EXPECT_EQ(found.outcome, Outcome::valid);
+  expect_contains(found.evidence, "right in 3 of 4 cases, drawn by lot where the reference is slow: it took ");
+  expect_contains(found.evidence, "; left out: typical of n1m");
+}
+
+TEST_F(RegimesOfASlowReference, SayWhatTheIncumbentDoesWrong) {
+  const GateResult found = gate("copy/once", "copy/zeros", {one("n1m", "wide")});
+  EXPECT_EQ(found.outcome, Outcome::valid);
+  expect_contains(found.evidence, "right in all of 1 cases; the incumbent fails there: ");
+  EXPECT_EQ(fewest_units.back(), Patience().fewest_units) << "as there is none to hold it against";
+}
+
+// The store of inputs, which keep the incumbent's call, has room for those of one case.
+TEST_F(RegimesOfASlowReference, HaveTheUnitsOfAGateWhereTheIncumbentsCallIsLost) {
+  runtime_under_test.threads = 2;
+  const std::vector<CheckCase> cases = {one("n1m", "wide"), one("n1m", "typical")};
+  EXPECT_EQ(gate("copy/once", "copy/once", cases).outcome, Outcome::valid);
+  EXPECT_EQ(fewest_units, std::vector<std::int64_t>(fewest_units.size(), 1));
+  runtime_under_test.inputs = std::make_shared<InputStore>(1, 1);
+  EXPECT_EQ(gate("copy/once", "copy/once", cases).outcome, Outcome::valid);
+  EXPECT_GT(std::ranges::count(fewest_units, Patience().fewest_units), 0);
 }
 
 TEST_F(EvaluateTest, ACertificateTakesThirtyEightRoundsAgainstTheBaseline) {

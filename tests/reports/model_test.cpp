@@ -168,7 +168,7 @@ TEST(ReportModel, MissingBoundIsSaidAndNeverZero) {
       experiment.judgement->lower = kNotMeasured;
     }
   }
-  EXPECT_TRUE(contains(render_markdown(build_model(records), {}), "1.34x [interval not measured]"));
+  EXPECT_TRUE(contains(render_markdown(build_model(records), {}), "1.34x, too few rounds for an interval"));
 }
 
 TEST(ReportModel, AcceptWithoutANumberMakesTheProductUnknown) {

@@ -14,7 +14,8 @@ struct RoundEnvironment {
   std::optional<double> steal_percent;  // CPU time that the hypervisor gave to others
   std::optional<Layout> layout;
   std::optional<double> process_start_s;
-  std::optional<double> start_wait_s;       // how long the round waited for its worker to start
+  // How long the round waited for its workers to start, for looks at outputs, and for calls that are not timed.
+  std::optional<double> start_wait_s;
   bool same_process = false;                // a later round of one process
   std::optional<double> waited_for_turn_s;  // for other processes on the device
   std::optional<double> empty_window_ns;    // target host: what a window takes without a call in it

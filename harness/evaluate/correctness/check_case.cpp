@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <optional>
 #include <utility>
 
 #include "harness/core/error.h"
 #include "harness/core/guards.h"
+#include "harness/core/stopwatch.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
@@ -91,8 +93,10 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
                                      std::chrono::milliseconds deadline, const CheckedInputs& inputs,
                                      RepeatedCalls& repeated, CheckResult& result) {
   std::future<void> expecting = std::async(std::launch::async, [&] {  // beside the call
+    const auto begin = std::chrono::steady_clock::now();
     inputs.compute_whole();
     static_cast<void>(inputs.expected());
+    result.reference_s += seconds_since(begin);
   });
   shared_tensors.poison_outputs(set);
   const auto called = worker.call(0, set, deadline);
@@ -124,6 +128,7 @@ std::optional<Failure> call_and_look(const Runtime& runtime, Worker& worker, Sha
     return Failure{.outcome = Outcome::incorrect, .evidence = problem};
   }
   ++result.calls;
+  result.is_witness = inputs.witness() != nullptr;
   result.elements += findings.elements;
   result.undecided += findings.undecided;
   result.not_computed += inputs.expected().left_out;
@@ -211,7 +216,11 @@ std::vector<CheckedPointer> case_inputs(const Runtime& runtime, const CheckCase&
     const std::uint64_t own =
         one.known_seed != 0 ? one.known_seed : derive_seed(one.seed != 0 ? one.seed : seed, one.workload, i);
     try {
-      prepared.push_back(runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads));
+      const auto get = [&](Purpose purpose) {
+        return runtime.inputs->get(*runtime.family, workload, own, one.regimes[i], runtime.threads, purpose);
+      };
+      CheckedPointer inputs = get(one.purpose);
+      prepared.push_back(one.is_held && inputs->witness() == nullptr ? get(Purpose::gate) : inputs);
     } catch (const NothingToCompare& error) {
       std::vector<std::string> left_out;  // said by run_calls
       leave_out(*runtime.family, one, i, error, left_out);

@@ -73,6 +73,9 @@ struct CheckCase {
   // Target cuda: the GPU repeats the inputs, and only finds whether the outputs repeat too. Memory of the host has to
   // hold what was drawn alone.
   bool repeats_on_device = false;
+  // That of a gate where it is to be held against an earlier call and no call is kept with the inputs any more.
+  Purpose purpose = Purpose::gate;
+  bool is_held = false;
   // The axes of the inputs that the host holds.
   Axes held_axes() const {
     Axes held = axes;
@@ -103,6 +106,8 @@ struct CheckResult {
   std::vector<std::string> left_out = {};  // regimes in which nothing can be compared
   DrawsBySeed draws = {};                  // of random outputs, over all calls
   double seconds = 0;
+  double reference_s = 0;   // of these, what computing references took
+  bool is_witness = false;  // all elements of the last call were held against another one, or others are against it
 };
 
 // Runs one case in a fresh process, with fresh inputs from the seed.

@@ -232,7 +232,7 @@ std::vector<CheckCase> every_regime_plan(const Family& family, const std::vector
     const Axes& axes = find_workload(family, name)->axes;
     const std::size_t regimes = element_count(family, axes) <= kMostElementsOfEveryRegime ? regimes_in_use(family) : 0;
     for (std::size_t i = 0; i < regimes; ++i) {
-      plan.push_back({.workload = name, .axes = axes, .regimes = {family.regimes[i]}});
+      plan.push_back({.workload = name, .axes = axes, .regimes = {family.regimes[i]}, .purpose = Purpose::look});
     }
   }
   return plan;

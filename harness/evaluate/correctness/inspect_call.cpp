@@ -52,7 +52,7 @@ std::int64_t output_elements(const Family& family, const Axes& axes) {
 std::vector<std::int64_t> units_to_decide(const Family& family, const CheckedInputs& inputs,
                                           const std::vector<DoubtfulUnit>& doubtful) {
   constexpr double kClear = 30;  // times a unit's bounds: right implementations of E88 are at 7 where T is 16384
-  if (inputs.depth == CheckDepth::scan) {
+  if (inputs.purpose == Purpose::scan) {
     const bool clear = !doubtful.empty() && doubtful.front().doubt >= kClear;
     return clear ? std::vector{doubtful.front().unit} : std::vector<std::int64_t>();
   }

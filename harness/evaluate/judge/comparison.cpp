@@ -212,7 +212,7 @@ Judgement Judge::judgement() const {
                       .preset = preset.name,
                       .cache_policy = plan_.cache_policy,
                       .rule_version = std::string(kRuleVersion),
-                      .minimum_claim = preset.minimum_claim};
+                      .minimum_claim = decision_.minimum_claim()};
   for (const Round& round : rounds_) {
     judgement.samples += sample_count(round);
     judgement.seconds += round.seconds;
@@ -224,7 +224,8 @@ Judgement Judge::judgement() const {
     judgement.upper = averages.upper(preset.interval_alpha);
     const std::vector<double>& spread = decision_.search().empty() ? effects : decision_.search();
     judgement.search_effect = decision_.search().empty() ? 0 : WalshAverages(decision_.search()).hodges_lehmann();
-    judgement.minimum_detectable = minimum_detectable_effect(preset, confirm_alpha_, standard_deviation(spread));
+    judgement.minimum_detectable = std::max(
+        judgement.minimum_claim, minimum_detectable_effect(preset, confirm_alpha_, standard_deviation(spread)));
     judgement.incumbent_ns = typical_call_ns(rounds_, stage, &RoundWorkload::incumbent_median_ns);
     judgement.candidate_ns = typical_call_ns(rounds_, stage, &RoundWorkload::candidate_median_ns);
   }

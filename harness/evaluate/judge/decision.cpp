@@ -8,6 +8,7 @@
 
 #include "harness/core/error.h"
 #include "harness/core/normal.h"
+#include "harness/evaluate/judge/noise_levels.h"
 #include "harness/evaluate/judge/signed_rank.h"
 
 namespace apo {
@@ -92,11 +93,18 @@ void Decision::conclude() {
   const double estimate = averages.hodges_lehmann();
   if (!(averages.lower(confirm_alpha_) > 0) || !(estimate >= profile_.margin)) {
     finish(Verdict::reverted, Reason::confirm_failed);
-  } else if (estimate < profile_.minimum_claim) {
+  } else if (estimate < minimum_claim()) {
     finish(Verdict::inconclusive, Reason::noisy);
   } else {
     finish(Verdict::accepted, Reason::faster);
   }
+}
+
+double Decision::minimum_claim() const {
+  std::vector<double> effects = search_;
+  effects.insert(effects.end(), confirmation_.begin(), confirmation_.end());
+  const bool by_rounds = profile_.claims_by_rounds && effects.size() > 1;
+  return std::max(profile_.minimum_claim, by_rounds ? smallest_claim(robust_spread(effects)) : 0);
 }
 
 void Decision::finish(Verdict verdict, Reason reason) {

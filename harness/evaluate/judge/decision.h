@@ -25,6 +25,7 @@ class Decision {
   Phase phase() const { return phase_; }
   int rounds_wanted() const;                    // effects until the next look; 0 when finished
   int rounds_planned() const;                   // effects of this stage at the next look
+  double minimum_claim() const;                 // by what is known of the noise so far
   Verdict verdict() const { return verdict_; }  // inconclusive until finished
   Reason reason() const { return reason_; }     // unresolved until finished
   const std::vector<double>& search() const { return search_; }

@@ -102,6 +102,10 @@ JudgePreset preset_named(std::string_view name) {
                   did_you_mean(name, names) + " known: " + join(names, ", "));
 }
 
+double smallest_claim(double sd) {
+  return sd > kExtendedSd ? 0.0025 + 0.85 * sd : 0;
+}
+
 JudgePreset choose_preset(double sentinel_sd, LayoutControl layout) {
   if (!std::isfinite(sentinel_sd) || sentinel_sd < 0) {
     throw UserError("the sentinel's standard deviation is not a number >= 0", "run the sentinel again: apo selftest");
@@ -114,10 +118,17 @@ JudgePreset choose_preset(double sentinel_sd, LayoutControl layout) {
     preset = precise_preset();
   }
   preset.note = "identical code differs by sd " + percent(sentinel_sd) + " a round here";
-  if (sentinel_sd > kExtendedSd) {
-    preset.minimum_claim = 0.0025 + 0.85 * sentinel_sd;
+  preset.minimum_claim = smallest_claim(sentinel_sd);
+  if (preset.minimum_claim > 0) {
     preset.note += ": refuse claims below " + percent(preset.minimum_claim);
   }
+  return preset;
+}
+
+JudgePreset preset_for_unknown_spread(LayoutControl layout) {
+  JudgePreset preset = layout == LayoutControl::none ? strict_extended_preset() : extended_preset();
+  preset.claims_by_rounds = true;
+  preset.note = "the A/A run was on a small workload, as calls are long";
   return preset;
 }
 

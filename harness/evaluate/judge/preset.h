@@ -10,7 +10,7 @@
 namespace apo {
 
 // Changes whenever the same raw samples could give another verdict.
-inline constexpr std::string_view kRuleVersion = "apo-judge-4";
+inline constexpr std::string_view kRuleVersion = "apo-judge-5";
 
 // The search stage may accept at `rounds` rounds when the lower bound at level `alpha` clears the margin.
 struct Look {
@@ -34,10 +34,11 @@ struct JudgePreset {
   double confirm_factor = 6.5;
   int confirm_min = 14;
   int confirm_max = 22;
-  double confirm_alpha = 0.01;   // for the first 50 candidates of a campaign, see confirm_alpha()
-  double pause_s = 2;            // before the confirmation
-  double interval_alpha = 0.01;  // each side of the interval that is shown
-  double minimum_claim = 0;      // on noisy machines: smaller gains are not accepted
+  double confirm_alpha = 0.01;    // for the first 50 candidates of a campaign, see confirm_alpha()
+  double pause_s = 2;             // before the confirmation
+  double interval_alpha = 0.01;   // each side of the interval that is shown
+  double minimum_claim = 0;       // on noisy machines: smaller gains are not accepted
+  bool claims_by_rounds = false;  // the noise is that of the comparison's own rounds, most of them
 
   double guard_margin = 0.01;  // no workload and no tail may lose more
   double guard_alpha = 0.01;
@@ -52,6 +53,7 @@ struct JudgePreset {
   double window_s = 0.00015;
   int window_blocks_min = 2;
   int window_blocks_max = 20;
+  double long_round_s = 2;  // calls of the incumbent are long that take more in the fewest blocks and a warm-up
   double warmup_min_s = 0.020;
   int warmup_min_blocks = 2;
   int warmup_max_blocks = 8;
@@ -88,8 +90,13 @@ std::optional<JudgePreset> any_asked_preset(std::string_view word);
 // How the placement of code is controlled.
 enum class LayoutControl : std::uint8_t { none, aligned, redrawn };
 
+// The smallest gain that may be claimed where identical code differs by this standard deviation a round; 0: any.
+double smallest_claim(double sd);
+
 // Chooses from the last sentinel's standard deviation of round effects, before the comparison. Throws UserError unless
 // that is a number >= 0.
 JudgePreset choose_preset(double sentinel_sd, LayoutControl layout);
+// Where the sentinel was of a smaller workload: nothing is known of the rounds' own spread before.
+JudgePreset preset_for_unknown_spread(LayoutControl layout);
 
 }  // namespace apo

@@ -57,6 +57,12 @@ std::string void_reason(const Round& round, std::span<const double> earlier_seco
 
 // ---------------------------------------------------------------- the numbers, after the round
 
+// Whether a call of the incumbent is so long that a round on a host has the fewest blocks, behind one untimed call of
+// each arm.
+bool is_long_call(const JudgePreset& preset, double call_s);
+// Whether the incumbent's least call of such a round took less than half of that: a burst while the round was planned
+// made it look long, and such rounds have too few calls.
+bool turned_out_short(const RoundWorkload& workload, bool candidate_in_slot0, const JudgePreset& preset);
 // Returns ln(faster of the incumbent's two runs) - ln(faster of the candidate's two): > 0 means that the candidate is
 // faster. Throws UserError unless the block is 0110 or 1001 with positive times.
 double block_contrast(const Block& block, bool candidate_in_slot0);

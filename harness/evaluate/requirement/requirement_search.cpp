@@ -171,7 +171,7 @@ class RequirementSearch {
       return element_count(question_.family, axes) <= question_.budget.elements &&
              checked_operations(question_.family, axes) <= question_.budget.operations;
     };
-    for (const double part : {1.0 / 64, 1.0 / 4}) {
+    for (const double part : {1.0 / 64, 1.0 / 4, 0.0}) {
       for (std::size_t size = 0; size <= std::min(kMostKept, free_.size()); ++size) {
         for (const Names& kept : sets_of(size, free_)) {
           const std::optional<Axes> axes = halved(question_.production, kept, part, is_affordable);

@@ -17,7 +17,8 @@ HostRounds::HostRounds(const Runtime& runtime, const std::vector<TimedWorkload>&
       coins_(coins),
       cache_(cache),
       options_(options),
-      plans_(workloads.size()) {}
+      plans_(workloads.size()),
+      turned_out_short_(workloads.size()) {}
 
 void HostRounds::begin_round(RoundStage stage) {
   if (stage != stage_) {
@@ -27,7 +28,7 @@ void HostRounds::begin_round(RoundStage stage) {
 }
 
 Result<WindowPlan> HostRounds::plan(std::size_t which) {
-  if (!plans_[which]) {
+  if (!plans_[which] || (turned_out_short_[which] && session_ == nullptr)) {
     const StageRange range("plan the windows");
     const std::uint64_t seed = derive_seed(coins_.campaign_seed, coins_.comparison + " plan", which);
     const SessionDraw draw{.candidate_in_slot0 = Random(seed).coin(), .layout_seed = seed};
@@ -36,6 +37,7 @@ Result<WindowPlan> HostRounds::plan(std::size_t which) {
       return by_arm(plan.failure(), draw.candidate_in_slot0);
     }
     plans_[which] = *plan;
+    turned_out_short_[which] = false;
   }
   return *plans_[which];
 }
@@ -56,11 +58,7 @@ Result<WindowPlan> HostRounds::choose_plan(const TimedWorkload& workload, const 
   all_cpus.one_cpu = false;
   HostSession session(runtime_, workload, draw, cache_, all_cpus);
   const auto ready = session.prepare(derive_seed(draw.layout_seed, "more inputs"));
-  const auto several = ready ? session.uses_several_cpus() : Result<bool>(ready.failure());
-  if (!several) {
-    return several.failure();
-  }
-  return *several ? all_cpus : plan;
+  return ready ? session.choose_long_plan(preset_, plan, may_be_long_) : Result<WindowPlan>(ready.failure());
 }
 
 std::vector<WindowPlan> HostRounds::plans() const {
@@ -97,9 +95,13 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
     return opened.failure();
   }
   HostSession& session = **opened;
-  RoundWorkload result{.workload = workloads_[which].name, .repetitions = plans_[which]->calls};
+  const WindowPlan plan = *plans_[which];
+  RoundWorkload result{.workload = workloads_[which].name, .repetitions = plan.calls};
   const std::uint64_t look_seed = derive_seed(round.seed, "verification", which);  // which no process ever gets
-  for (int index = -1; index < plans_[which]->blocks; ++index) {
+  if (auto warm = plan.warms_up ? Result<Done>(Done{}) : session.warm_up(); !warm) {
+    return warm.failure();
+  }
+  for (int index = plan.warms_up ? -1 : 0; index < plan.blocks; ++index) {
     const BlockKind kind = index < 0 ? BlockKind::warmup : BlockKind::timed;
     Random random(derive_seed(look_seed, "pair", static_cast<std::uint64_t>(index + 1)));
     const int held_pair = index < 0 ? -1 : random.coin() ? 1 : 0;
@@ -116,11 +118,17 @@ Result<RoundWorkload> HostRounds::measure(std::size_t which, Round& round, std::
     round.environment.same_process = true;
   }
   round.environment.empty_window_ns = session.empty_window_ns();
-  round.environment.several_cpus = round.environment.several_cpus.value_or(false) || !plans_[which]->one_cpu;
-  if (age_ + 1 == options_.rounds_per_process) {
-    if (auto finished = session.finish(); !finished) {
-      return finished.failure();
-    }
+  round.environment.several_cpus = round.environment.several_cpus.value_or(false) || !plan.one_cpu;
+  const bool is_last = age_ + 1 == options_.rounds_per_process;
+  if (auto finished = is_last ? session.finish() : Result<Done>(Done{}); !finished) {
+    return finished.failure();
+  }
+  round.environment.start_wait_s = round.environment.start_wait_s.value_or(0) + session.take_untimed_s();
+  if (!plan.warms_up && turned_out_short(result, round.candidate_in_slot0, preset_)) {  // the round is void
+    may_be_long_ = false;
+    turned_out_short_[which] = true;
+  }
+  if (is_last) {
     session_.reset();
   }
   return result;

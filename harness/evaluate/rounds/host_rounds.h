@@ -25,7 +25,8 @@ class HostRounds {
   // Adds what it sees of the machine to the round's environment. A Failure names a slot.
   Result<RoundWorkload> measure(std::size_t which, Round& round, std::uint64_t order_seed);
   void end_round() { age_ = (age_ + 1) % options_.rounds_per_process; }
-  // Returns the plan of a workload, which the first call chooses; call it before measure(). A Failure names an arm.
+  // Returns the plan of a workload, which the first call chooses, and another one where calls turned out short; call it
+  // before measure(). A Failure names an arm.
   Result<WindowPlan> plan(std::size_t which);
   std::vector<WindowPlan> plans() const;  // the default where none was chosen
   // Ends the processes of a round that failed.
@@ -42,6 +43,8 @@ class HostRounds {
   CachePolicy cache_;
   const RoundOptions& options_;
   std::vector<std::optional<WindowPlan>> plans_;
+  std::vector<bool> turned_out_short_;    // the plans of these workloads are to be chosen anew
+  bool may_be_long_ = true;               // never again where calls turned out short once
   std::unique_ptr<HostSession> session_;  // of the last round
   std::optional<RoundStage> stage_;
   int age_ = 0;  // rounds that the session has had

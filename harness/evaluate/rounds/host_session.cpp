@@ -28,7 +28,10 @@ constexpr int kMostCalls = 512;                                   // their input
 constexpr int kEmptyWindows = 6;
 constexpr std::size_t kPlanWindows = 3;
 constexpr std::size_t kCpuWindows = 12;
-constexpr double kCpuWindowsNs = 20e6;    // of so many together fewer are enough
+constexpr std::size_t kFewestCpuWindows = 2;
+constexpr double kCpuWindowsNs = 20e6;     // of so many together fewer are enough, and one so long tells for itself
+constexpr double kVeryLongCallNs = 100e6;  // noise is a small part of it
+constexpr int kWindowsOfBlock = 4;
 constexpr double kMoreThanOneCpu = 1.25;  // CPU time by wall time
 // What a virtual machine's account of a window's CPU time may be off.
 constexpr double kCpuErrorNs = 75e3;
@@ -67,14 +70,39 @@ int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t win
                                      static_cast<double>(preset.window_blocks_max)));
 }
 
-// Sums many windows: a single one may show the CPU time of the one before or of a wait.
 bool uses_several_cpus(std::span<const WindowTimes> windows) {
-  double cpu_ns = 0, wall_ns = 0;
-  for (const WindowTimes& window : windows) {
-    cpu_ns += static_cast<double>(window.cpu_ns);
-    wall_ns += static_cast<double>(window.ns);
+  const auto says_so = [](std::span<const WindowTimes> some) {
+    double cpu_ns = 0, wall_ns = 0;
+    for (const WindowTimes& window : some) {
+      cpu_ns += static_cast<double>(window.cpu_ns);
+      wall_ns += static_cast<double>(window.ns);
+    }
+    return cpu_ns > kMoreThanOneCpu * wall_ns && cpu_ns - wall_ns > kCpuErrorNs * static_cast<double>(some.size());
+  };
+  const auto later = windows.subspan(1);
+  for (std::size_t i = 0; i < later.size(); ++i) {
+    if (static_cast<double>(later[i].ns) >= kCpuWindowsNs && says_so(later.subspan(i, 1))) {
+      return true;
+    }
   }
-  return cpu_ns > kMoreThanOneCpu * wall_ns && cpu_ns - wall_ns > kCpuErrorNs * static_cast<double>(windows.size());
+  return says_so(later);  // a single short one may show the CPU time of the one before or of a wait
+}
+
+WindowPlan plan_of_single_calls(const JudgePreset& preset, const WindowPlan& on_one_cpu,
+                                std::span<const WindowTimes> incumbent, std::span<const WindowTimes> candidate,
+                                bool may_be_long) {
+  WindowPlan plan = on_one_cpu;
+  if (plan.one_cpu && (uses_several_cpus(incumbent) || uses_several_cpus(candidate))) {
+    plan.one_cpu = false;
+    plan.calls = 1;
+  }
+  const double least_ns = static_cast<double>(std::ranges::min_element(incumbent, {}, &WindowTimes::ns)->ns);
+  if (may_be_long && is_long_call(preset, 1e-9 * least_ns)) {
+    plan.calls = 1;
+    plan.blocks = preset.window_blocks_min;
+    plan.warms_up = false;
+  }
+  return plan;
 }
 
 HostSession::HostSession(const Runtime& runtime, const TimedWorkload& workload, const SessionDraw& draw,
@@ -186,6 +214,9 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
       }
       window_s = std::min(window_s, seconds_since(begin));
       plan_.call_ns = std::min(plan_.call_ns, static_cast<double>(times->ns) / plan_.calls);
+      if (i % 2 == 1 && plan_.call_ns > kVeryLongCallNs) {
+        break;
+      }
     }
     const int calls = calls_in_window(preset.window_s, 1e-9 * plan_.call_ns, bytes, cache_);
     const bool grows = calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
@@ -202,10 +233,14 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
   }
 }
 
-Result<bool> HostSession::uses_several_cpus() {
+Result<WindowPlan> HostSession::choose_long_plan(const JudgePreset& preset, const WindowPlan& on_one_cpu,
+                                                 bool may_be_long) {
+  std::array<std::vector<WindowTimes>, 2> by_slot;
   for (const int slot : {0, 1}) {
-    std::vector<WindowTimes> windows;
-    for (double ns = 0; windows.size() < kPlanWindows || (windows.size() < kCpuWindows && ns < kCpuWindowsNs);) {
+    std::vector<WindowTimes>& windows = by_slot.at(static_cast<std::size_t>(slot));
+    double ns = 0;
+    while (windows.size() < kFewestCpuWindows || (windows.size() < kCpuWindows && ns < kVeryLongCallNs &&
+                                                  (windows.size() < kPlanWindows || ns < kCpuWindowsNs))) {
       const auto times = window(slot, Look::nothing);
       if (!times) {
         return times.failure();
@@ -213,11 +248,24 @@ Result<bool> HostSession::uses_several_cpus() {
       windows.push_back(*times);
       ns += static_cast<double>(times->ns);
     }
-    if (apo::uses_several_cpus(windows)) {
-      return true;
+  }
+  const std::size_t incumbent = draw_.candidate_in_slot0 ? 1 : 0;
+  return plan_of_single_calls(preset, on_one_cpu, by_slot.at(incumbent), by_slot.at(1 - incumbent), may_be_long);
+}
+
+Result<Done> HostSession::warm_up() {
+  const StageRange range("warm-up");
+  const auto beside = beside_the_processes();
+  const auto begin = std::chrono::steady_clock::now();
+  const double looked_s = untimed_s_;
+  const int first = Random(derive_seed(inputs_seed_, "first call")).coin() ? 1 : 0;
+  for (const int slot : {first, 1 - first}) {
+    if (const auto times = window(slot, guard_is_on(Guard::timed_check) ? Look::drawn : Look::nothing); !times) {
+      return times.failure();
     }
   }
-  return false;
+  untimed_s_ = looked_s + seconds_since(begin);
+  return Done{};
 }
 
 std::vector<std::size_t> HostSession::next_inputs(Slot& slot) {
@@ -279,8 +327,10 @@ std::optional<Failure> HostSession::verify(int slot, const std::vector<std::size
 
 std::optional<Failure> HostSession::verify_call(int slot, int call, const CheckedInputs& inputs, bool by_reference) {
   CallFindings findings;
+  const auto begin = std::chrono::steady_clock::now();
   auto wrong = by_reference ? arm(slot).inspect(call, inputs, whose(slot), findings)
                             : arm(slot).hold_all(call, inputs, whose(slot), timed_.pool.typical(), findings);
+  untimed_s_ += seconds_since(begin);
   const std::optional<int> of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt;
   if (!of) {
     return std::nullopt;
@@ -298,7 +348,7 @@ std::unique_ptr<OnCpu> HostSession::beside_the_processes() const {
 
 Result<Block> HostSession::block(BlockKind kind, std::uint64_t order_seed, int which, int index, int held_pair) {
   const StageRange range(kind == BlockKind::warmup ? "warm-up" : "timed");
-  const std::array<int, 4> slots = block_slots(order_seed, kind, which, index);
+  const std::array<int, kWindowsOfBlock> slots = block_slots(order_seed, kind, which, index);
   const auto beside = beside_the_processes();
   Block block;
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -327,11 +377,13 @@ Result<Done> HostSession::finish() {
     if (timed_.other_regime != nullptr) {
       std::vector<CheckedPointer> inputs = drawn(next_inputs(slots_.at(static_cast<std::size_t>(slot))));
       inputs.back() = timed_.other_regime;
+      const auto begin = std::chrono::steady_clock::now();
       if (const auto times = arm(slot).window(inputs, cache_); !times) {
         return of_slot(times.failure(), slot);
       }
       CallFindings findings;
       auto wrong = arm(slot).inspect(plan_.calls - 1, *timed_.other_regime, whose(slot), findings);
+      untimed_s_ += seconds_since(begin);
       if (const auto of = wrong ? wrong_slot(findings, slot, whose(1 - slot)) : std::nullopt) {
         explain(*wrong, timed_.name, 0);
         wrong->evidence = fmt::format("call of {} on {} with '{}' inputs behind the timed ones: {}", label(*of),

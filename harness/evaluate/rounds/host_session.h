@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "harness/core/records/records.h"
@@ -23,10 +24,11 @@ struct WindowPlan {
   int calls = 1;  // in a window, each on inputs of its own
   // Else all of them and one call: with several, another CPU could work ahead on the next call's inputs.
   bool one_cpu = true;
-  int blocks = 2;      // in a round, behind one that warms up
-  double call_ns = 0;  // of the quicker arm
+  int blocks = 2;        // in a round
+  bool warms_up = true;  // in a block before them; where calls are long, in one window of each arm
+  double call_ns = 0;    // of the quicker arm
   // Returns the number of inputs with which no process sees one twice.
-  std::size_t inputs() const { return static_cast<std::size_t>(calls * (2 + 2 * blocks)); }
+  std::size_t inputs() const { return static_cast<std::size_t>(calls * (2 * blocks + (warms_up ? 2 : 1))); }
 };
 
 // How many calls fill a window of so many seconds, from the duration of one and the bytes of its tensors.
@@ -39,8 +41,16 @@ int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t win
 // A shorter call shows no use of several CPUs beside waking them.
 inline constexpr double kLongCallNs = 1e5;
 
-// Whether the code of these windows, all of one arm, ran on several CPUs at once.
+// Whether the code of these windows, all of one arm in one process, ran on several CPUs at once in any of them but the
+// first.
 bool uses_several_cpus(std::span<const WindowTimes> windows);
+
+// The plan from windows of one call of either arm, two of each at least: all CPUs where either uses several, and where
+// the incumbent's calls are long and `may_be_long`, the fewest blocks without one that warms up. Not by the candidate's
+// calls: it must not choose how many of them are seen.
+WindowPlan plan_of_single_calls(const JudgePreset& preset, const WindowPlan& on_one_cpu,
+                                std::span<const WindowTimes> incumbent, std::span<const WindowTimes> candidate,
+                                bool may_be_long);
 
 inline constexpr WindowTimes kLongest{.ns = std::numeric_limits<std::int64_t>::max(),
                                       .cpu_ns = std::numeric_limits<std::int64_t>::max()};
@@ -62,10 +72,12 @@ class HostSession {
   void begin_round(std::uint64_t inputs_seed);
   // Another layout in the same processes: code, tensors, and which arm has which slot.
   Result<Done> lay_out_again(const SessionDraw& draw);
-  // Chooses the plan for other sessions, of a CPU each.
+  // Chooses the plan for other sessions, of a CPU each; of long calls after one window of each arm.
   Result<WindowPlan> choose_plan(const JudgePreset& preset);
-  // Whether either arm does, in windows of one call.
-  Result<bool> uses_several_cpus();
+  // Returns plan_of_single_calls() of windows of this session, which has all CPUs.
+  Result<WindowPlan> choose_long_plan(const JudgePreset& preset, const WindowPlan& on_one_cpu, bool may_be_long);
+  // One window of each slot that is not timed: a process's first call may take longer.
+  Result<Done> warm_up();
 
   // Four windows, 0110 or 1001: the first two on the same inputs, and the last two. All outputs of the pair with the
   // number `held_pair` are held against each other; -1: of none. An input that the round looks at is compared with the
@@ -86,6 +98,8 @@ class HostSession {
   int pid(int slot) { return arm(slot).worker().pid(); }
   double start_seconds();
   double start_wait_s() const { return start_wait_s_; }
+  // How long calls took since the last call that are not timed, and looks at outputs.
+  double take_untimed_s() { return std::exchange(untimed_s_, 0); }
   double empty_window_ns() const { return static_cast<double>(empty_.ns); }
 
  private:
@@ -117,6 +131,7 @@ class HostSession {
   std::uint64_t rounds_of_a_look_;
   std::optional<std::size_t> looked_at_;  // one of these, in some rounds
   double start_wait_s_ = 0;
+  double untimed_s_ = 0;
   WindowTimes empty_ = kLongest;  // the least that a window of either process takes without a call
 };
 

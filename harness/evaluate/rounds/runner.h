@@ -30,9 +30,10 @@ class RoundRunner {
   const std::vector<int>& repetitions() const { return repetitions_; }
   // Target host: the windows of each workload, as the first round fixed them.
   std::vector<WindowPlan> windows() const { return host_ ? host_->plans() : std::vector<WindowPlan>(); }
+  // Target host: fixes them, if no round has.
+  Result<Done> plan_windows();
 
  private:
-  Result<Done> plan_windows();
   void begin_round(RoundStage stage);
   void end_round();
   void drop(std::size_t which);

@@ -72,7 +72,7 @@ ScanProcess::ScanProcess(const Runtime& runtime, const Workload& workload, Cache
       incumbent_(std::move(incumbent)),
       seed_(seed),
       inputs_(runtime.inputs->get(*runtime.family, workload, derive_seed(seed, "inputs"),
-                                  runtime.family->regimes.front(), runtime.threads, CheckDepth::scan)) {
+                                  runtime.family->regimes.front(), runtime.threads, Purpose::scan)) {
   const auto refuse = [&](const Failure& failure) {
     throw EnvironmentError("the incumbent " + incumbent_.configuration.label() + " does not run on " + workload.name,
                            failure.evidence);

@@ -125,7 +125,7 @@ TEST_F(EveryElement, MayDifferByTheRoundingOfBothCalls) {
 
 // The reference has 32 units to compute for a judge, and none for a scan.
 TEST_F(EveryElement, OfAScanIsDecidedWhereItIsClearlyApartAlone) {
-  const CheckedInputs coarse(family, inputs.inputs, 2, CheckDepth::scan);
+  const CheckedInputs coarse(family, inputs.inputs, 2, Purpose::scan);
   EXPECT_FALSE(call("one"));
   coarse.set_witness(inputs.witness());
   const TypicalErrors typical = {{"y", {.relative = 1e-3, .smallest = 1e-3}}};
@@ -147,7 +147,7 @@ TEST(CheckedUnits, AreTwoOfLargeOnesInAScan) {
   const Family& e88 = *find_family("e88_backward");
   const Axes& long_axes = find_workload(e88, "b1_t16384_h83_n32")->axes;
   EXPECT_EQ(checked_units(e88, long_axes, 1).size(), 8U);
-  EXPECT_EQ(checked_units(e88, long_axes, 1, CheckDepth::scan), (std::vector<std::int64_t>{0, 82}));
+  EXPECT_EQ(checked_units(e88, long_axes, 1, Purpose::scan), (std::vector<std::int64_t>{0, 82}));
 }
 
 // Of an integer any value may be right: more of them in a unit are more doubt, and none is certain.

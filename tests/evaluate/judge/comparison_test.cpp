@@ -56,6 +56,15 @@ TEST(JudgeOfCommands, DecidesByTheSameRuleAndSaysWhatARoundWas) {
   expect_contains(judgement.sentence, "over 14 fresh runs of each.");
 }
 
+TEST(JudgeOfUnknownSpread, ResolvesNoLessThanItsOwnRoundsLetItClaim) {
+  const JudgePlan plan{.preset = preset_for_unknown_spread(LayoutControl::redrawn)};
+  const Judgement judgement = judge_all(plan, [&](const NextStep& step) {
+                                return std::vector{0.5 + noise(step, step.stage == RoundStage::confirm ? 0.1 : 0.001)};
+                              }).judgement();
+  EXPECT_GT(judgement.minimum_claim, 0.05);
+  EXPECT_GE(judgement.minimum_detectable, judgement.minimum_claim);
+}
+
 TEST(JudgeOfCommands, RefusesWhatIsNoPairOfPositiveNumbers) {
   Judge judge({.preset = standard_preset()});
   EXPECT_THROW(judge.add(round_of_commands(judge.next(), 0, 1)), UserError);

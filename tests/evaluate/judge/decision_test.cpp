@@ -49,6 +49,28 @@ Decision decide(const std::vector<double>& search, const std::vector<double>& co
   return decision;
 }
 
+TEST(Decision, WhereTheNoiseWasNotKnownBeforeThatOfMostRoundsLimitsTheClaim) {
+  JudgePreset preset = preset_for_unknown_spread(LayoutControl::redrawn);
+  const std::vector<double> search = spread(14, 0.2, 0.05);
+  std::vector<double> confirmation;
+  for (int i = 0; i < 90; ++i) {
+    confirmation.push_back(i % 2 == 0 ? 0.005 : 0.1);
+  }
+  Decision decision = decide(search, confirmation, preset);
+  EXPECT_EQ(decision.reason(), Reason::noisy) << "claims 5 % where most rounds differ by twice that";
+  EXPECT_GT(decision.minimum_claim(), 0.0525);
+  EXPECT_LT(decision.minimum_claim(), 0.2);
+  preset.claims_by_rounds = false;
+  EXPECT_EQ(decide(search, confirmation, preset).verdict(), Verdict::accepted);
+
+  preset.claims_by_rounds = true;
+  confirmation = spread(90, 0.08, 0.005);
+  confirmation.front() = -9;  // one call that took 8000 times as long: an ordinary sd would refuse any claim below 80 %
+  decision = decide(spread(14, 0.08, 0.005), confirmation, preset);
+  EXPECT_EQ(decision.verdict(), Verdict::accepted);
+  EXPECT_EQ(decision.minimum_claim(), 0);
+}
+
 // ---------------------------------------------------------------- the stages
 
 TEST(Decision, AsksForTheRoundsOfTheNextLookAndDecidesNothingBefore) {

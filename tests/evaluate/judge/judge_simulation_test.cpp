@@ -39,6 +39,12 @@ TEST_P(EveryModel, IdenticalCodeIsNeverAccepted) {
   EXPECT_FALSE(tally.reasons.contains(Reason::noisy));  // no model voids rounds
 }
 
+TEST_P(EveryModel, IdenticalCodeOfLongCallsIsNeverAcceptedBehindOneUntimedCall) {
+  const JudgePreset preset = preset_for_unknown_spread(LayoutControl::redrawn);
+  EXPECT_EQ(run_trials(GetParam(), 0.0, preset, kNullTrials, 1, {}, Calls::long_ones).accepted, 0);
+  EXPECT_GE(run_trials(GetParam(), std::log(2.0), preset, 20, 3, {}, Calls::long_ones).accepted, 19);
+}
+
 TEST_P(EveryModel, SlowerCodeIsNeverAccepted) {
   EXPECT_EQ(run_trials(GetParam(), -0.01, standard_preset(), 60, 2).accepted, 0);
 }
@@ -116,6 +122,42 @@ TEST(JudgeWithout, MarginAndConfirmationIdenticalCodePassesTheSearch) {
   const Tally tally = run_trials(noise_model("M8"), 0.0, naked, 2000, 12, {.confirmation = true});
   expect_rate(tally, .00445, "M8 without margin and confirmation");
   EXPECT_GT(tally.accepted, 0);
+}
+
+// ---------------------------------------------------------------- long calls
+
+int accepted_of_long_calls(const NoiseModel& model, const Without& without, Calls calls = Calls::long_ones) {
+  JudgePreset preset = extended_preset();
+  preset.blocks_min = preset.window_blocks_min;
+  return run_trials(model, 0.05, preset, 500, 18, without, calls).accepted;
+}
+
+// One call in 25 takes so many times as long, so that all together take 1.1 and 2.4 times as much, although the
+// others are 5 % faster. Behind one untimed call as many calls are seen; were their time part of what makes a round
+// void, the rounds that have one would be void: three in twenty.
+TEST(JudgeOfLongCalls, RareSlowCallsAreSeenAsOftenAsWithAWarmUp) {
+  const auto accepted = [&](double factor, const Without& without, Calls calls = Calls::long_ones) {
+    const NoiseModel rare{.name = "rare", .white = .005, .slow_chance = .04, .slow_factor = factor};
+    return accepted_of_long_calls(rare, without, calls);
+  };
+  EXPECT_NEAR(accepted(6, {}, Calls::long_ones_behind_a_block), 112, 5);  // the fewest rounds have four of 112
+  EXPECT_NEAR(accepted(6, {}), 90, 5);
+  EXPECT_NEAR(accepted(40, {}, Calls::long_ones_behind_a_block), 50, 5);
+  EXPECT_NEAR(accepted(40, {}), 32, 5);
+  EXPECT_GE(accepted(40, {.long_apart = true}), 95);
+}
+
+// The first call of one arm in each process takes longer, by a part of a call. Were it timed, an honest gain of 5 %
+// would be refused for a fifth of a call, and the incumbent's would hide the slow calls of a candidate.
+TEST(JudgeOfLongCalls, FirstCallsOfOneArmInAProcessNeitherAccuseNorHide) {
+  NoiseModel honest{.name = "honest", .white = .005, .candidate_first = 0.2};
+  EXPECT_GE(accepted_of_long_calls(honest, {}), 495);
+  EXPECT_LE(accepted_of_long_calls(honest, {.untimed_call = true}), 5);
+  NoiseModel rare{.name = "first", .white = .005, .slow_chance = .04, .slow_factor = 6};
+  const int otherwise = accepted_of_long_calls(rare, {});
+  rare.incumbent_first = 1;
+  EXPECT_EQ(accepted_of_long_calls(rare, {}), otherwise);
+  EXPECT_GE(accepted_of_long_calls(rare, {.untimed_call = true}), 4 * otherwise);
 }
 
 // ---------------------------------------------------------------- recorded rounds

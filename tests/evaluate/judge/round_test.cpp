@@ -187,6 +187,23 @@ TEST(VoidReason, IsNotThatAProcessTookLongToStart) {
   EXPECT_DOUBLE_EQ(busy_seconds(round), 0.5);
 }
 
+// Of a candidate with one such call in 25 three rounds in 20 would be void, and none of these calls seen.
+TEST(VoidReason, IsNotASlowCallWhereCallsAreLong) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const Block usual_block = block_of(0, kSecond, kSecond, kSecond, kSecond);
+  Round round;
+  round.seconds = 8.3 + 39;
+  round.workloads = {{.workload = "w", .blocks = {usual_block, block_of(1, kSecond, 40 * kSecond, kSecond, kSecond)}}};
+  const std::vector<double> usual = {8.3, 8.2, 8.4};
+  round.environment.empty_window_ns = 2e4;
+  EXPECT_EQ(void_reason(round, usual, standard_preset()), "");
+  round.seconds += 35;  // in which the machine did nothing for it
+  EXPECT_NE(void_reason(round, usual, standard_preset()), "");
+  round.seconds -= 35;
+  round.workloads.front().warmup = {usual_block};  // its calls are short
+  EXPECT_NE(void_reason(round, usual, standard_preset()), "");
+}
+
 TEST(VoidReason, NeverLooksAtTheEffect) {
   Round slow = make_round({.stage = RoundStage::search}, {-5.0});
   Round fast = make_round({.stage = RoundStage::search}, {+5.0});
@@ -284,6 +301,14 @@ TEST(SummariseRound, EmptyRoundsAreRefused) {
 }
 
 // ---------------------------------------------------------------- presets
+
+TEST(JudgePreset, WithoutASentinelOfItsWorkloadsItIsTheOneForNoiseAndClaimsByTheRounds) {
+  const JudgePreset preset = preset_for_unknown_spread(LayoutControl::redrawn);
+  EXPECT_EQ(preset.name, "extended");
+  EXPECT_EQ(preset_for_unknown_spread(LayoutControl::none).name, "strict-extended");
+  EXPECT_TRUE(preset.claims_by_rounds);
+  EXPECT_EQ(preset.minimum_claim, 0);
+}
 
 TEST(JudgePreset, SentinelSpreadChoosesIt) {
   EXPECT_EQ(choose_preset(0.0003, LayoutControl::redrawn).name, "precise");

@@ -13,6 +13,7 @@ namespace apo::simulation {
 namespace {
 
 constexpr double kCall_s = 2.5e-3;
+constexpr double kLongCall_s = 1;
 constexpr double kLaunchGap_s = 10e-6;
 
 double exponential(Random& random, double mean) {
@@ -30,7 +31,7 @@ Block measure_block(World& world, const std::array<int, 4>& slots, bool candidat
 }
 
 Round measure_round(World& world, const NextStep& step, const JudgePreset& preset, std::uint64_t seed,
-                    const Without& without) {
+                    const Without& without, Calls calls) {
   const double started_s = world.now_s();
   Round round{.stage = step.stage, .index = step.index, .seed = round_seed(seed, "trial", step.stage, step.index)};
   const RoundDraw draw = draw_round(round.seed, 1);
@@ -42,14 +43,28 @@ Round measure_round(World& world, const NextStep& step, const JudgePreset& prese
 
   world.start_process();
   RoundWorkload workload{.workload = "simulated"};
-  while (!is_warm(workload.warmup, preset)) {
+  const auto is_ready = [&] {
+    return calls == Calls::ordinary ? is_warm(workload.warmup, preset)
+                                    : calls == Calls::long_ones || !workload.warmup.empty();
+  };
+  double untimed_s = 0;
+  for (const int slot : {0, 1}) {
+    if (calls == Calls::long_ones && !without.untimed_call) {
+      untimed_s += world.call((slot == 0) == round.candidate_in_slot0 ? Arm::candidate : Arm::incumbent, slot);
+    }
+  }
+  while (!is_ready()) {
     const auto order = slots(BlockKind::warmup, workload.warmup.size());
     workload.warmup.push_back(measure_block(world, order, round.candidate_in_slot0));
   }
-  const int blocks = block_count(workload.warmup, preset);
+  const int blocks = calls == Calls::ordinary ? block_count(workload.warmup, preset) : preset.window_blocks_min;
   while (static_cast<int>(workload.blocks.size()) < blocks) {
     const auto order = slots(BlockKind::timed, workload.blocks.size());
     workload.blocks.push_back(measure_block(world, order, round.candidate_in_slot0));
+  }
+  if (calls != Calls::ordinary && !without.long_apart) {
+    round.environment.empty_window_ns = 0;  // of windows on a host
+    round.environment.start_wait_s = untimed_s;
   }
   round.workloads.push_back(std::move(workload));
   round.seconds = world.now_s() - started_s;
@@ -67,17 +82,17 @@ double mean_contrast(const Round& round) {
   return sum / static_cast<double>(round.workloads.front().blocks.size());
 }
 
-Judge run_judge(World& world, const JudgePlan& plan, std::uint64_t seed, const Without& without) {
+Judge run_judge(World& world, const JudgePlan& plan, std::uint64_t seed, const Without& without, Calls calls) {
   Judge judge(plan);
   for (NextStep step = judge.next(); !step.finished; step = judge.next()) {
     world.pause(step.pause_s);
-    judge.add(measure_round(world, step, plan.preset, seed, without));
+    judge.add(measure_round(world, step, plan.preset, seed, without, calls));
   }
   return judge;
 }
 
-Trial run_full_rule(World& world, const JudgePreset& preset, std::uint64_t seed, const Without& without) {
-  const Judge judge = run_judge(world, {.preset = preset}, seed, without);
+Trial run_full_rule(World& world, const JudgePreset& preset, std::uint64_t seed, const Without& without, Calls calls) {
+  const Judge judge = run_judge(world, {.preset = preset}, seed, without, calls);
   return trial_of(judge, world.kernel_s());
 }
 
@@ -93,7 +108,7 @@ Trial run_mutilated_rule(World& world, const JudgePreset& preset, std::uint64_t 
     }
     Round round =
         measure_round(world, {.stage = confirming ? RoundStage::confirm : RoundStage::search, .index = rounds++},
-                      preset, seed, without);
+                      preset, seed, without, Calls::ordinary);
     summarise_round(round);
     decision.add(without.robust_centre ? mean_contrast(round) : round.effect);
   }
@@ -257,7 +272,7 @@ double World::process_noise(Arm arm, int slot) {
 double World::added_time(Arm arm) {
   double added = 0;
   if (fresh_session_) {
-    added += call_s_ * model_.session_first_calls;
+    added += kCall_s * model_.session_first_calls;  // what it waits for does not grow with a call
     fresh_session_ = false;
   }
   if (model_.spike_chance > 0 && random_.uniform() < model_.spike_chance) {
@@ -272,7 +287,11 @@ double World::added_time(Arm arm) {
 double World::call(Arm arm, int slot) {
   const double log_time = machine_noise() + process_noise(arm, slot) - (arm == Arm::candidate ? effect_ : 0);
   const bool first = arm_calls_.at(static_cast<std::size_t>(arm)) == 0;
-  const double duration_s = call_s_ * std::exp(log_time) * (first ? 1 + model_.first_call : 1) + added_time(arm);
+  const double first_call =
+      model_.first_call + (arm == Arm::candidate ? model_.candidate_first : model_.incumbent_first);
+  const bool slow = arm == Arm::candidate && model_.slow_chance > 0 && random_.uniform() < model_.slow_chance;
+  const double duration_s =
+      call_s_ * std::exp(log_time) * (first ? 1 + first_call : 1) * (slow ? model_.slow_factor : 1) + added_time(arm);
   now_s_ += duration_s + kLaunchGap_s;
   kernel_s_ += duration_s;
   return duration_s;
@@ -289,14 +308,15 @@ Trial trial_of(const Judge& judge, double kernel_s) {
 
 Judge run_comparison(const NoiseModel& model, double effect, const JudgePlan& plan, std::uint64_t seed) {
   World world(model, kCall_s, effect, derive_seed(seed, "world"));
-  return run_judge(world, plan, seed, {});
+  return run_judge(world, plan, seed, {}, Calls::ordinary);
 }
 
 Trial run_trial(const NoiseModel& model, double effect, const JudgePreset& preset, std::uint64_t seed,
-                const Without& without) {
-  World world(model, kCall_s, effect, derive_seed(seed, "world"));
+                const Without& without, Calls calls) {
+  World world(model, calls == Calls::ordinary ? kCall_s : kLongCall_s, effect, derive_seed(seed, "world"));
   const bool mutilated = without.robust_centre || without.confirmation;
-  return mutilated ? run_mutilated_rule(world, preset, seed, without) : run_full_rule(world, preset, seed, without);
+  return mutilated ? run_mutilated_rule(world, preset, seed, without)
+                   : run_full_rule(world, preset, seed, without, calls);
 }
 
 void add_to(Tally& tally, const Trial& trial) {
@@ -308,11 +328,11 @@ void add_to(Tally& tally, const Trial& trial) {
 }
 
 Tally run_trials(const NoiseModel& model, double effect, const JudgePreset& preset, int trials, std::uint64_t seed,
-                 const Without& without) {
+                 const Without& without, Calls calls) {
   Tally tally{.trials = trials};
   for (int i = 0; i < trials; ++i) {
     const Trial trial =
-        run_trial(model, effect, preset, derive_seed(seed, model.name, static_cast<std::uint64_t>(i)), without);
+        run_trial(model, effect, preset, derive_seed(seed, model.name, static_cast<std::uint64_t>(i)), without, calls);
     add_to(tally, trial);
   }
   return tally;

@@ -36,6 +36,8 @@ struct NoiseModel {
   double period4 = 0;                                                         // calls 1 and 2 of every 4
   double slot_bias = 0;                                                       // of slot 1, random sign
   double startup_s = 0.25;                                                    // of a process
+  double slow_chance = 0, slow_factor = 1;                                    // of a call of the candidate
+  double incumbent_first = 0, candidate_first = 0;                            // as first_call, of one artifact
 };
 
 std::vector<NoiseModel> noise_models();                // M0 .. M13 and M8w
@@ -86,7 +88,13 @@ struct Without {
   bool order_coin = false;
   bool robust_centre = false;  // plain means of all runs instead of min-of-2 and midmean
   bool confirmation = false;
+  bool untimed_call = false;  // of long calls, of each arm
+  bool long_apart = false;    // the time of long calls counts in what makes a round void
 };
+
+// How a round of host code is laid out: calls of 2.5 ms, or of a second, of which it has the fewest blocks, behind an
+// untimed call of each arm or a block that warms up.
+enum class Calls : std::uint8_t { ordinary, long_ones, long_ones_behind_a_block };
 
 struct Trial {
   Verdict verdict = Verdict::inconclusive;
@@ -97,10 +105,10 @@ struct Trial {
 };
 // Of a finished comparison.
 Trial trial_of(const Judge& judge, double kernel_s);
-// One whole comparison of a kernel of 2.5 ms by the production code: draws, warm-up, blocks, contrasts, decision,
+// One whole comparison by the production code: draws, warm-up, blocks, contrasts, decision,
 // guards.
 Trial run_trial(const NoiseModel& model, double effect, const JudgePreset& preset, std::uint64_t seed,
-                const Without& without = {});
+                const Without& without = {}, Calls calls = Calls::ordinary);
 // The same with the whole rule, for its rounds.
 Judge run_comparison(const NoiseModel& model, double effect, const JudgePlan& plan, std::uint64_t seed);
 
@@ -116,7 +124,7 @@ struct Tally {
 };
 void add_to(Tally& tally, const Trial& trial);
 Tally run_trials(const NoiseModel& model, double effect, const JudgePreset& preset, int trials, std::uint64_t seed,
-                 const Without& without = {});
+                 const Without& without = {}, Calls calls = Calls::ordinary);
 
 // Wilson's 95 % interval of a rate (Wilson 1927).
 struct RateInterval {

@@ -80,7 +80,7 @@ TEST(RequirementSearch, FindsStepsEndsAndProductsThatAKernelNeeds) {
 
 TEST(RequirementSearch, FindsRelationsBetweenAxes) {
   const Axes failing = {{"B", 3}, {"T", 5}, {"C", 7}};
-  for (const char* relation : {"C == 96 * B", "C % B == 0", "T >= C"}) {
+  for (const char* relation : {"C == 96 * B", "T == 128 * B", "C % B == 0", "T >= C"}) {
     EXPECT_EQ(found(relation, failing), relation);
   }
 }

@@ -4,14 +4,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <optional>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "harness/core/system/files.h"
 #include "harness/core/system/lock_file.h"
 #include "harness/evaluate/judge_pair.h"
+#include "tests/evaluate/judge/rounds.h"
 #include "tests/processes.h"
 
 namespace apo {
@@ -123,6 +126,37 @@ TEST(RoundsInTurns, ARoundThatWaitsForItsTurnRecordsTheWaitApartFromItsTime) {
   EXPECT_GE(first.environment.waited_for_turn_s.value_or(0), 0.05);
   EXPECT_EQ(waited_s, first.environment.waited_for_turn_s);
   EXPECT_EQ(first.seconds, 0.5);
+}
+
+TEST(JudgedPair, WhatAVerdictOfMoreThanAMinuteTakesIsSaidOnceBehindTheFirstRound) {
+  struct Said : SilentObserver {
+    std::vector<std::string> lines;
+    void say(const std::string& line) override { lines.push_back(line); }
+  };
+  const auto said_of_rounds_of = [](double round_s) {
+    Said observer;
+    int rounds = 0;
+    const RoundSource source = [&](RoundStage stage, int index, double&) -> Result<Round> {
+      EXPECT_EQ(observer.lines.size(), rounds++ > 0 && round_s > 3 ? 1U : 0U);
+      Round round = make_round({.stage = stage, .index = index}, {std::log(3.0)});
+      round.seconds = round_s + 100;
+      round.environment.start_wait_s = 100;  // looks at outputs among them
+      return round;
+    };
+    JudgePreset preset = standard_preset();
+    preset.pause_s = 0;
+    const PairOutcome outcome = judge_pair({.source = source,
+                                            .what = "a/b against a/a",
+                                            .plan = {.preset = preset, .cache_policy = CachePolicy::warm},
+                                            .observer = observer,
+                                            .on_round = [](const Round&) {}});
+    EXPECT_EQ(outcome.judgement.verdict, Verdict::accepted) << outcome.judgement.sentence;
+    return observer.lines;
+  };
+  EXPECT_EQ(said_of_rounds_of(5),
+            std::vector<std::string>{"a/b against a/a: a round takes 5.0 s, and a verdict 14 + 14 of them: "
+                                     "2 min 20 s at least"});
+  EXPECT_TRUE(said_of_rounds_of(0.5).empty());
 }
 
 TEST(JudgedPair, WaitsForOtherProcessesAreNoneOfItsSeconds) {
