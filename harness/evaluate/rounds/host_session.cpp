@@ -214,8 +214,8 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
       }
       window_s = std::min(window_s, seconds_since(begin));
       plan_.call_ns = std::min(plan_.call_ns, static_cast<double>(times->ns) / plan_.calls);
-      if (i % 2 == 1 && plan_.call_ns > kVeryLongCallNs) {
-        break;
+      if (i + 1 == 2 * kFewestCpuWindows && plan_.call_ns > kVeryLongCallNs) {
+        break;  // not after one, which may have begun what the others need not
       }
     }
     const int calls = calls_in_window(preset.window_s, 1e-9 * plan_.call_ns, bytes, cache_);

@@ -72,7 +72,7 @@ class HostSession {
   void begin_round(std::uint64_t inputs_seed);
   // Another layout in the same processes: code, tensors, and which arm has which slot.
   Result<Done> lay_out_again(const SessionDraw& draw);
-  // Chooses the plan for other sessions, of a CPU each; of long calls after one window of each arm.
+  // Chooses the plan for other sessions, of a CPU each; of long calls after two windows of each arm.
   Result<WindowPlan> choose_plan(const JudgePreset& preset);
   // Returns plan_of_single_calls() of windows of this session, which has all CPUs.
   Result<WindowPlan> choose_long_plan(const JudgePreset& preset, const WindowPlan& on_one_cpu, bool may_be_long);

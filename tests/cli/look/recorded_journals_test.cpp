@@ -114,26 +114,6 @@ TEST(RecordedJournals, EveryReadingCommandWorks) {
   }
 }
 
-TEST(RecordedJournals, AnIndexLinksTheReportOfEveryCampaign) {
-  const TemporaryFolder folder("apo-test");
-  std::vector<std::string> words = {"report", "--all", "--format", "html", "--output", folder.path().string()};
-  for (const std::filesystem::path& path : recorded_journals()) {
-    words.push_back(path.string());
-  }
-  const Answer given = answer(words);
-  ASSERT_EQ(given.exit_code, kDone) << given.error;
-  const std::string index = read_file(folder.path() / "index.html");
-  std::size_t links = 0;
-  for (std::size_t at = index.find("<td><a href=\""); at != std::string::npos;
-       at = index.find("<td><a href=\"", at + 1)) {
-    const std::size_t start = at + 13;
-    EXPECT_TRUE(std::filesystem::exists(folder.path() / index.substr(start, index.find('"', start) - start)));
-    ++links;
-  }
-  EXPECT_GT(links, 15U);
-  EXPECT_EQ(answer({"report", "--all", "--format", "json", words.back()}).exit_code, kUserMistake);
-}
-
 TEST(RecordedJournals, ACommandThatFindsNothingSaysSoWithoutSql) {
   const TemporaryFolder folder("apo-test");
   for (const std::filesystem::path& path : recorded_journals()) {
