@@ -3,10 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -71,32 +68,6 @@ void write_inputs(const Runtime& runtime, const Axes& axes, const fs::path& fold
   }
 }
 
-// The GPU of the worker's number is the only one that it sees.
-std::vector<std::string> environment_of(int device) {
-  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  const std::vector<std::string> devices = visible == nullptr ? std::vector<std::string>() : split(visible, ',');
-  const auto index = static_cast<std::size_t>(device);
-  return {"LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1",
-          "CUDA_VISIBLE_DEVICES=" + (index < devices.size() ? devices[index] : std::to_string(index))};
-}
-
-// One for each GPU, as long as this process lives.
-struct Servers {
-  std::mutex mutex;
-  std::map<std::pair<std::string, int>, PythonServer> of;
-};
-
-Servers& servers() {
-  static Servers all;
-  return all;
-}
-
-PythonServer& server_for(const std::string& python, int device) {
-  const std::lock_guard lock(servers().mutex);
-  const fs::path script = home_folder() / "harness" / "implement" / "python" / "call_python.py";
-  return servers().of.try_emplace({python, device}, python, script.string(), environment_of(device)).first->second;
-}
-
 // What the process left there, which may be anything; nullopt where there is nothing. `refusal` gets why it isn't read.
 std::optional<std::string> text_in(const fs::path& file, std::uintmax_t most, std::string& refusal) {
   if (is_absent(file)) {
@@ -155,13 +126,6 @@ void add_host_time(const Json& answer, std::string& log) {
 
 }  // namespace
 
-void end_python_files() {
-  const std::lock_guard lock(servers().mutex);
-  for (auto& [which, server] : servers().of) {
-    server.end_file();
-  }
-}
-
 bool is_python_build(const Build& build) {
   return build.plan.library && fs::path(build.object_path).filename() == kRequest;
 }
@@ -178,7 +142,7 @@ Result<RecordedCall> record_python(const Runtime& runtime, const Axes& axes, con
   const fs::path record = folder / "record";
   write_file_atomically(folder / kRequest,
                         request_for(runtime, axes, of_build, is_drawn ? kRecordedSets : 0, record).dump());
-  PythonServer& server = server_for(build.toolchain.compiler, runtime.worker.device);
+  PythonServer& server = python_server(build.toolchain.compiler, runtime.worker.device);
   const PythonRun ran = server.run(folder / kRequest, kSecondsOfAFile, runtime.worker.stop);
   if (!is_drawn) {
     server.end_file();  // its tensors take the room of what is checked next

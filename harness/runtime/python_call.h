@@ -19,7 +19,4 @@ bool is_python_build(const Build& build);
 // recorded, else what went wrong.
 Result<RecordedCall> record_python(const Runtime& runtime, const Axes& axes, const Build& build, std::string& log);
 
-// Ends the processes that wait for the next size of their file.
-void end_python_files();
-
 }  // namespace apo

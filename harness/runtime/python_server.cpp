@@ -2,9 +2,12 @@
 #include "harness/runtime/python_server.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
 
 namespace apo {
@@ -12,6 +15,25 @@ namespace apo {
 namespace {
 
 constexpr double kToStart = 120;  // seconds, in which PyTorch is imported
+
+// The GPU of the worker's number is the only one that it sees.
+std::vector<std::string> environment_of(int device) {
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::vector<std::string> devices = visible == nullptr ? std::vector<std::string>() : split(visible, ',');
+  const auto index = static_cast<std::size_t>(device);
+  return {"LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1",
+          "CUDA_VISIBLE_DEVICES=" + (index < devices.size() ? devices[index] : std::to_string(index))};
+}
+
+struct Servers {
+  std::mutex mutex;
+  std::map<std::pair<std::string, int>, PythonServer> of;
+};
+
+Servers& servers() {
+  static Servers all;
+  return all;
+}
 
 }  // namespace
 
@@ -55,6 +77,19 @@ void PythonServer::end_file() {
   if (process_ != nullptr && !ask("", kToStart, {})) {
     process_->finish(true);
     process_ = nullptr;
+  }
+}
+
+PythonServer& python_server(const std::string& python, int device) {
+  const std::lock_guard lock(servers().mutex);
+  const std::filesystem::path script = home_folder() / "harness" / "implement" / "python" / "call_python.py";
+  return servers().of.try_emplace({python, device}, python, script.string(), environment_of(device)).first->second;
+}
+
+void end_python_files() {
+  const std::lock_guard lock(servers().mutex);
+  for (auto& [which, server] : servers().of) {
+    server.end_file();
   }
 }
 

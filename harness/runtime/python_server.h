@@ -44,4 +44,9 @@ class PythonServer {
   std::unique_ptr<Subprocess> process_;
 };
 
+// One for each GPU and python3, as long as this program lives.
+PythonServer& python_server(const std::string& python, int device);
+// Ends the processes that wait for the next size of their file.
+void end_python_files();
+
 }  // namespace apo

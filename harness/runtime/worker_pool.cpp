@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "harness/core/nvtx.h"
-#include "harness/runtime/python_call.h"
+#include "harness/runtime/python_server.h"
 
 namespace apo {
 

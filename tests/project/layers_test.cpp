@@ -209,12 +209,12 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/mcp", 1654},
     {"harness/profile", 4064},
     {"harness/research", 3938},
-    {"harness/runtime", 2453},
+    {"harness/runtime", 2454},
     {"harness/worker", 12067},
     {"journal", 5250},
     {"kernels", 5644},
     {"reports", 4321},
-    {"tests", 66777},
+    {"tests", 66760},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -48,7 +48,6 @@ class OwnFamily(CommandTest):
                  "--no-sanitizers")
         files = sorted(os.listdir(os.path.join(self.place.folder, "arrays")))
         self.assertEqual(files, ["g.npy", "p.after.npy", "p.npy", "p.reference.npy"])
-        self.said(self.apo("export", "definition", "--family", "stepped", "--output", "there", code=1).err, "apo:inout")
 
     def test_a_name_that_cannot_be_registered_is_refused_before_anything_is_written(self):
         self.said(self.apo("new", "class", code=1).err, "'class' is a C++ keyword")
