@@ -12,7 +12,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/core/recording/recorded_call.h"
@@ -99,7 +98,7 @@ struct Recording {
   cuda::Context context = nullptr;
   std::optional<Memory> memory;
   std::optional<CallRecorder> recorder;
-  std::optional<RecordedCall> before;  // the last call
+  Settling settling;
   std::string said;
   std::int64_t unsettled = 0;
 };
@@ -121,7 +120,7 @@ void use_context(const Recording& self) {
 // Once for each size: what that allocates is its own.
 std::string start(Recording& self) {
   if (self.recorder) {
-    self.before.reset();
+    self.settling.forget();
     self.memory->give_back();
     return self.recorder->start();
   }
@@ -189,9 +188,10 @@ APO_CALLED_BY_PYTHON const char* apo_end_call(const std::uint64_t* results, int 
     returned.push_back({.argument = static_cast<int>(results[0]), .at = results[1], .bytes = results[2]});
   }
   apo::Result<apo::RecordedCall> call = self.recorder->end(returned);
-  const std::optional<apo::RecordedCall> last = std::exchange(self.before, call ? std::optional(*call) : std::nullopt);
-  const std::string change = call && last ? apo::settle(*call, *last) : "it was called once";
-  self.said = !call ? call.failure().evidence : change.empty() ? "" : apo::not_settled(change);
+  if (!call) {
+    self.settling.forget();
+  }
+  self.said = call ? self.settling.add(*call) : call.failure().evidence;
   if (self.said.empty()) {
     self.unsettled = call->unsettled;
     std::ofstream(file, std::ios::binary) << apo::encode(*call);  // its reader sees whether it is whole

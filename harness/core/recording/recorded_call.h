@@ -114,8 +114,6 @@ struct RecordedCall {
 
 // Begins the evidence of a call that no replay could repeat.
 inline constexpr std::string_view kNotRecorded = "cannot be recorded: ";
-// Of a call that never does as the one before.
-std::string not_settled(const std::string& change);
 
 // Whether a symbol is that name, or has it as its identifier: "softmax" in "_Z7softmaxPKfPfi".
 bool is_symbol_of(std::string_view symbol, const std::string& name);
@@ -127,6 +125,18 @@ LaunchPlan plan_of(const RecordedCall& call);
 // parameters may: host code leaves gaps of its structs as they were, stale addresses among them. They are inverted in
 // `call`, and no places any more, so that a kernel that does read them computes something else (settled_call.cpp).
 std::string settle(RecordedCall& call, const RecordedCall& before);
+
+// Calls of one function in a row, until two of them launch the same.
+class Settling {
+ public:
+  // Settles the call on the one before. Returns "", or why it cannot be recorded yet.
+  std::string add(RecordedCall& call);
+  // The next call has none before it.
+  void forget() { before_.reset(); }
+
+ private:
+  std::optional<RecordedCall> before_;
+};
 
 // Whether all that the operation does with tensors of the call stays within them: `bytes` has their sizes, scratch
 // included, in the order of the argument struct. A kernel may be given the end of one.

@@ -118,10 +118,6 @@ std::string name_of(const RecordedOperation& operation) {
 
 }  // namespace
 
-std::string not_settled(const std::string& change) {
-  return fmt::format("{}no two of its calls launch the same ({})", kNotRecorded, change);
-}
-
 std::string settle(RecordedCall& call, const RecordedCall& before) {
   const auto images = [](const RecordedModule& x, const RecordedModule& y) { return x.image == y.image; };
   if (call.operations.size() != before.operations.size()) {
@@ -151,6 +147,12 @@ std::string settle(RecordedCall& call, const RecordedCall& before) {
   }
   drop_unused_memory(call);
   return "";
+}
+
+std::string Settling::add(RecordedCall& call) {
+  const std::optional<RecordedCall> last = std::exchange(before_, call);
+  const std::string change = last ? settle(call, *last) : "it was called once";
+  return change.empty() ? "" : fmt::format("{}no two of its calls launch the same ({})", kNotRecorded, change);
 }
 
 }  // namespace apo

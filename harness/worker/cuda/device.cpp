@@ -269,7 +269,7 @@ Result<RecordedCall> CudaDevice::record(int slot) {
     throw std::logic_error("asked to record before a library is loaded and tensors are attached");
   }
   const StageRange range(fmt::format("record slot{}", slot));
-  std::optional<RecordedCall> before;
+  Settling settling;
   Failure failure;
   for (int call = 0; call < kMostCalls; ++call) {
     const int set = call % slots_.tensors().input_sets();
@@ -289,12 +289,16 @@ Result<RecordedCall> CudaDevice::record(int slot) {
     if (auto failed = refused ? refused : slots_.check(finished, "the kernel", slot)) {
       return *failed;
     }
-    const std::optional<RecordedCall> last = std::exchange(before, recorded ? std::optional(*recorded) : std::nullopt);
-    const std::string change = recorded && last ? settle(*recorded, *last) : "it was called once";
-    if (change.empty()) {
+    if (!recorded) {
+      settling.forget();
+      failure = recorded.failure();
+      continue;
+    }
+    const std::string why_not = settling.add(*recorded);
+    if (why_not.empty()) {
       return recorded;
     }
-    failure = recorded ? Failure{Outcome::refused, not_settled(change), slot} : recorded.failure();
+    failure = Failure{Outcome::refused, why_not, slot};
   }
   return failure;
 }
