@@ -51,14 +51,16 @@ TEST(BuildsAhead, WhatIsBuiltIsTakenWhileTheRestBuilds) {
   EXPECT_TRUE(builds.take(1, kNever).empty());
 }
 
-// The build ends by the stop alone.
+// The build, which has begun, ends by the stop alone.
 TEST(BuildsAhead, WhatIsNotBuiltWhenItIsLateIsStopped) {
   std::stop_source stop;
+  std::promise<void> begun;
   bool stopped = false;
   {
     BuildsAhead builds(
-        [&](const Configuration& one) -> Build {
-          while (one == of_copy("endless") && !stop.stop_requested()) {
+        [&](const Configuration&) -> Build {
+          begun.set_value();
+          while (!stop.stop_requested()) {
             std::this_thread::yield();
           }
           stopped = stop.stop_requested();
@@ -66,6 +68,7 @@ TEST(BuildsAhead, WhatIsNotBuiltWhenItIsLateIsStopped) {
         },
         1, stop);
     builds.add(of_copy("endless"));
+    begun.get_future().wait();
     EXPECT_TRUE(builds.take(1, std::chrono::steady_clock::now()).empty());
     EXPECT_EQ(builds.added(), std::vector{of_copy("endless")});
   }
