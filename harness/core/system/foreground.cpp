@@ -29,8 +29,8 @@ void pass_on(int signal) {
   }
 }
 
-// Passes signals of the terminal, and a request to end, to the command; restores them when it goes. One that comes before
-// deliver() waits: the command may run before its number is known here.
+// Passes signals of the terminal, and a request to end, to the command; restores them when it goes. One that comes
+// before deliver() waits: the command may run before its number is known here.
 class SignalsForChild {
  public:
   SignalsForChild() {
