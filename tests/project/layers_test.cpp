@@ -197,7 +197,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1559},
     {"harness/cli", 8572},
-    {"harness/core", 9853},
+    {"harness/core", 9864},
     {"harness/evaluate", 14888},
     {"harness/exchange", 2945},
     {"harness/executor", 4975},
@@ -210,11 +210,11 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/profile", 4064},
     {"harness/research", 3938},
     {"harness/runtime", 2454},
-    {"harness/worker", 12071},
+    {"harness/worker", 12073},
     {"journal", 5250},
     {"kernels", 5644},
     {"reports", 4321},
-    {"tests", 66760},
+    {"tests", 66768},
 };
 
 std::size_t lines_of(const fs::path& path) {

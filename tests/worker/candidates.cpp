@@ -100,7 +100,10 @@ Compiled compile_launch(const std::string& body, const std::string& before) {
 }
 
 WorkerOptions worker_options() {
-  return {.program = APO_WORKER_PROGRAM, .memory_limit_bytes = std::int64_t{192} << 20, .deadline = kPatience};
+  return {.program = APO_WORKER_PROGRAM,
+          .memory_limit_bytes = std::int64_t{192} << 20,
+          .deadline = kPatience,
+          .start_deadline = kPatience};
 }
 
 WorkerOptions impatient_options() {

@@ -29,10 +29,17 @@ void pass_on(int signal) {
   }
 }
 
-// Passes signals of the terminal, and a request to end, to the command; restores them when it goes.
+// Passes signals of the terminal, and a request to end, to the command; restores them when it goes. One that comes
+// before deliver() waits: the command may run before its number is known here.
 class SignalsForChild {
  public:
   SignalsForChild() {
+    sigset_t passed;
+    sigemptyset(&passed);
+    for (const int signal : kSignals) {
+      sigaddset(&passed, signal);
+    }
+    pthread_sigmask(SIG_BLOCK, &passed, &mask_before_);
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       struct sigaction action {};
       const bool terminal = kSignals[i] == SIGINT || kSignals[i] == SIGQUIT;
@@ -41,6 +48,7 @@ class SignalsForChild {
     }
   }
   ~SignalsForChild() { restore(); }
+  void deliver() const { pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr); }
   SignalsForChild(const SignalsForChild&) = delete;
   SignalsForChild& operator=(const SignalsForChild&) = delete;
   // Also in the child, before exec.
@@ -48,11 +56,13 @@ class SignalsForChild {
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       sigaction(kSignals[i], &before_[i], nullptr);
     }
+    deliver();
   }
 
  private:
   static constexpr std::array<int, 4> kSignals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
   std::array<struct sigaction, 4> before_{};
+  sigset_t mask_before_{};
 };
 
 // Only async-signal-safe calls from here to exec, which leaves the errno of a failure in `report`.
@@ -102,6 +112,7 @@ ProcessResult run_foreground(const std::vector<std::string>& argv, const Foregro
            report.write.get(), parent);
   }
   child_to_tell = child;
+  signals.deliver();
   report.write.reset();
   int failure = 0;
   ssize_t got = 0;

@@ -141,12 +141,14 @@ bool ChildProcess::collect_output() {
 void ChildProcess::freeze() {
   constexpr std::chrono::milliseconds kAgain(10);  // a continuation takes a stop back that has not come about yet
   constexpr std::chrono::seconds kPatience(5);
-  const auto begin = Clock::now();
+  const auto end = Clock::now() + kPatience;
   stopped_ = false;
-  while (alive() && !stopped_ && Clock::now() - begin < kPatience) {
+  // The last look comes after the end, however long this process itself was held up before.
+  for (bool last = false; alive() && !stopped_ && !last;) {
+    last = Clock::now() > end;
     kill(pid_, SIGSTOP);
     const auto again = Clock::now() + kAgain;
-    while (!stopped_ && Clock::now() < again) {
+    do {
       siginfo_t info{};
       // Tells once every thread has stopped, or when the process has ended meanwhile, whose end is collected later.
       if (waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) != 0 ||
@@ -156,7 +158,7 @@ void ChildProcess::freeze() {
       } else {
         sched_yield();  // it may have to stop on this CPU
       }
-    }
+    } while (!stopped_ && Clock::now() < again);
   }
 }
 
