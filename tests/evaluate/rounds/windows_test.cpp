@@ -184,6 +184,17 @@ TEST_F(LongCalls, ARoundHasTheFewestBlocksBehindOneCallOfEachArmThatIsNotTimed) 
   EXPECT_EQ(runner.windows().front().inputs(), 5U);
 }
 
+TEST_F(LongCalls, OfTheIncumbentAreSeenBesideACandidateThatDoesNothing) {
+  const std::vector<TimedWorkload> timed = {of("copy/sixteen_times", "copy/unwritten_output")};
+  const RoundCoins coins{.campaign_seed = 5, .comparison = "nothing"};
+  const RoundOptions options;
+  HostRounds rounds(copy.runtime(), timed, plan.preset, coins, plan.cache, options);
+  const auto planned = rounds.plan(0);
+  ASSERT_TRUE(planned) << planned.failure().evidence;
+  EXPECT_GE(planned->call_ns, kLongCallNs);
+  EXPECT_FALSE(planned->warms_up) << "nothing asked whether the incumbent's calls are long, or use several CPUs";
+}
+
 TEST_F(LongCalls, ThatTurnOutShortAreVoidAndPlannedAgainOnceAndForAll) {
   const std::vector<TimedWorkload> timed = {of("copy/sixteen_times", "copy/sixteen_times")};
   const RoundOptions options;
