@@ -34,7 +34,7 @@ void InputPool::draw(std::size_t count, bool with_expected) const {
     for (std::size_t i = next++; i < sets.size(); i = next++) {
       sets[i] = runtime_->inputs->get(*runtime_->family, *workload_, derive_seed(seed_, workload_->name, i),
                                       runtime_->family->regimes.front(), threads,
-                                      with_expected ? Purpose::gate : Purpose::look);
+                                      with_expected || i == 0 ? Purpose::gate : Purpose::look);
       if (with_expected) {
         sets[i]->expected();
       }
@@ -47,6 +47,9 @@ void InputPool::draw(std::size_t count, bool with_expected) const {
   work();
   for (std::future<void>& other : others) {
     other.get();
+  }
+  if (drawn_->typical == nullptr) {  // the first: with all units of a gate, as bounds of all calls come from these
+    drawn_->typical = sets.empty() ? nullptr : sets.front();
   }
 }
 
@@ -74,10 +77,7 @@ const TypicalErrors& InputPool::typical() const {
   if (only_ != nullptr) {
     return only_->typical();
   }
-  if (drawn_->typical == nullptr) {  // with all units of a gate, as bounds of all calls come from these
-    drawn_->typical = runtime_->inputs->get(*runtime_->family, *workload_, derive_seed(seed_, workload_->name, 0),
-                                            runtime_->family->regimes.front(), runtime_->threads);
-  }
+  draw(1);
   return drawn_->typical->typical();
 }
 

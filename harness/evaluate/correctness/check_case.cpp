@@ -299,6 +299,13 @@ CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration
     result = call("other tensors");
   }
   result.confinement = worker.confinement();
+  const auto inverted = build.resources.find(kInvertedBytes);
+  if (inverted != build.resources.end() && (result.outcome == Outcome::incorrect || result.outcome == Outcome::faulted)) {
+    result.evidence += fmt::format(
+        "; {} bytes of its kernels' parameters differed from call to call and are inverted in its recording: it may read "
+        "them",
+        inverted->second);
+  }
   return result;
 }
 

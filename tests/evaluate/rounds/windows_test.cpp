@@ -123,6 +123,9 @@ TEST_F(Windows, TheTypicalErrorsOfTheirPoolAreThoseOfAllUnitsThatAGateComputes) 
   of_family.draw(1);
   static_cast<void>(of_family.typical());
   EXPECT_EQ(fewest, std::vector<std::int64_t>{Patience().fewest_units});
+  EXPECT_EQ(of_family[0], runtime.inputs->get(family, workload, derive_seed(3, workload.name, 0),
+                                              family.regimes.front(), 1))
+      << "drawn once";
 }
 
 TEST_F(Windows, ARoundHasInputsOfItsOwnForAllOfItsWindows) {
