@@ -107,6 +107,21 @@ std::vector<CheckedPointer> InputPool::of_round(std::size_t count, std::uint64_t
   return inputs;
 }
 
+std::chrono::milliseconds deadline_of(const Runtime& runtime, const Axes& axes) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 20;
+  constexpr double kOfElement = 10;  // ns
+  constexpr double kOfOperation = 2;
+  constexpr double kOfSpecialFunction = 20;
+  const std::int64_t elements = element_count(*runtime.family, axes);
+  if (runtime.worker.target != Target::host || elements < kLarge) {
+    return runtime.worker.deadline;
+  }
+  const Work work = runtime.family->work(axes);
+  const double ns = kOfElement * static_cast<double>(elements) + kOfOperation * work.flops +
+                    kOfSpecialFunction * work.special_functions;
+  return runtime.worker.deadline + std::chrono::seconds(static_cast<std::int64_t>(1e-9 * ns));
+}
+
 InputPool make_pool(const Runtime& runtime, const Workload& workload, std::uint64_t seed) {
   InputPool pool(runtime, workload, seed);
   if (runtime.worker.target == Target::host) {

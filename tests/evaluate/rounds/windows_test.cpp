@@ -123,9 +123,19 @@ TEST_F(Windows, TheTypicalErrorsOfTheirPoolAreThoseOfAllUnitsThatAGateComputes) 
   of_family.draw(1);
   static_cast<void>(of_family.typical());
   EXPECT_EQ(fewest, std::vector<std::int64_t>{Patience().fewest_units});
-  EXPECT_EQ(of_family[0], runtime.inputs->get(family, workload, derive_seed(3, workload.name, 0),
-                                              family.regimes.front(), 1))
+  EXPECT_EQ(of_family[0],
+            runtime.inputs->get(family, workload, derive_seed(3, workload.name, 0), family.regimes.front(), 1))
       << "drawn once";
+}
+
+TEST_F(Windows, OfLargeTensorsEndLaterWhereTheirWorkTakesPlainCodeLong) {
+  Family family = copy.family();
+  family.work = [](const Axes&) { return Work{.flops = 1e10}; };
+  Runtime runtime = copy.runtime();
+  runtime.family = &family;
+  EXPECT_EQ(deadline_of(runtime, workload.axes), runtime.worker.deadline);
+  EXPECT_GE(deadline_of(runtime, find_workload(family, "n1m")->axes),
+            runtime.worker.deadline + std::chrono::seconds(20));
 }
 
 TEST_F(Windows, ARoundHasInputsOfItsOwnForAllOfItsWindows) {
