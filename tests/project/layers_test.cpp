@@ -209,12 +209,12 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/mcp", 1654},
     {"harness/profile", 4064},
     {"harness/research", 3938},
-    {"harness/runtime", 2476},
+    {"harness/runtime", 2477},
     {"harness/worker", 12071},
     {"journal", 5250},
     {"kernels", 5644},
     {"reports", 4321},
-    {"tests", 66836},
+    {"tests", 66837},
 };
 
 std::size_t lines_of(const fs::path& path) {
