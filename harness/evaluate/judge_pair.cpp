@@ -244,9 +244,10 @@ std::string regression_sentence(const GateState& state, double margin, const std
                      rounds, percent_of(resolved));
 }
 
-JudgePreset recorded_preset(const Judgement& judgement) {
+JudgePreset recorded_preset(const Judgement& judgement, const std::vector<Round>& rounds) {
   JudgePreset preset = judgement.preset.empty() ? standard_preset() : any_preset_named(judgement.preset);
   preset.minimum_claim = std::isfinite(judgement.minimum_claim) ? judgement.minimum_claim : 0;
+  preset.claims_by_rounds = std::ranges::any_of(rounds, counts_long_calls);
   preset.confirm_alpha = judgement.alpha > 0 ? judgement.alpha : preset.confirm_alpha;
   return preset;
 }

@@ -57,8 +57,8 @@ Judgement regression_judgement(const GateState& state, const GateRule& rule, con
 // "slower by more than 2 %"; `worse` is the word for it, `rounds` those that count.
 std::string regression_sentence(const GateState& state, double margin, const std::string& worse, std::size_t rounds);
 
-// The preset that a recorded judgement was made under, with the level that its confirmation had; the standard one where
-// it never came to timing.
-JudgePreset recorded_preset(const Judgement& judgement);
+// The preset that a recorded judgement was made under, with the level that its confirmation had, and with claims by the
+// rounds where their calls were long; the standard one where it never came to timing.
+JudgePreset recorded_preset(const Judgement& judgement, const std::vector<Round>& rounds);
 
 }  // namespace apo

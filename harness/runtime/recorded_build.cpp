@@ -109,6 +109,9 @@ Build recorded_build(const Runtime& runtime, const Configuration& configuration,
   build.object_path = file.string();
   build.object_hash = sha256(read_file(file));
   build.plan = plan_of(*call);
+  if (call->unsettled > 0) {
+    build.resources[kInvertedBytes] = call->unsettled;
+  }
   return build;
 }
 

@@ -34,7 +34,7 @@ void InputPool::draw(std::size_t count, bool with_expected) const {
     for (std::size_t i = next++; i < sets.size(); i = next++) {
       sets[i] = runtime_->inputs->get(*runtime_->family, *workload_, derive_seed(seed_, workload_->name, i),
                                       runtime_->family->regimes.front(), threads,
-                                      with_expected ? Purpose::gate : Purpose::look);
+                                      with_expected || i == 0 ? Purpose::gate : Purpose::look);
       if (with_expected) {
         sets[i]->expected();
       }
@@ -47,6 +47,9 @@ void InputPool::draw(std::size_t count, bool with_expected) const {
   work();
   for (std::future<void>& other : others) {
     other.get();
+  }
+  if (drawn_->typical == nullptr) {  // the first: with all units of a gate, as bounds of all calls come from these
+    drawn_->typical = sets.empty() ? nullptr : sets.front();
   }
 }
 
@@ -74,10 +77,7 @@ const TypicalErrors& InputPool::typical() const {
   if (only_ != nullptr) {
     return only_->typical();
   }
-  if (drawn_->typical == nullptr) {  // with all units of a gate, as bounds of all calls come from these
-    drawn_->typical = runtime_->inputs->get(*runtime_->family, *workload_, derive_seed(seed_, workload_->name, 0),
-                                            runtime_->family->regimes.front(), runtime_->threads);
-  }
+  draw(1);
   return drawn_->typical->typical();
 }
 
@@ -105,6 +105,21 @@ std::vector<CheckedPointer> InputPool::of_round(std::size_t count, std::uint64_t
                            : draw_one(own, of_each);
   });
   return inputs;
+}
+
+std::chrono::milliseconds deadline_of(const Runtime& runtime, const Axes& axes) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 20;
+  constexpr double kOfElement = 10;  // ns
+  constexpr double kOfOperation = 2;
+  constexpr double kOfSpecialFunction = 20;
+  const std::int64_t elements = element_count(*runtime.family, axes);
+  if (runtime.worker.target != Target::host || elements < kLarge) {
+    return runtime.worker.deadline;
+  }
+  const Work work = runtime.family->work(axes);
+  const double ns = kOfElement * static_cast<double>(elements) + kOfOperation * work.flops +
+                    kOfSpecialFunction * work.special_functions;
+  return runtime.worker.deadline + std::chrono::seconds(static_cast<std::int64_t>(1e-9 * ns));
 }
 
 InputPool make_pool(const Runtime& runtime, const Workload& workload, std::uint64_t seed) {

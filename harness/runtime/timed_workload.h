@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -69,6 +70,10 @@ InputPool make_pool(const Runtime& runtime, const Workload& workload, std::uint6
 // Inputs of another regime, for calls that are verified and not timed; null where a family has only one. From the seed
 // that large workloads share, they are those that the correctness gate has drawn.
 CheckedPointer make_other_regime(const Runtime& runtime, const Workload& workload, std::uint64_t shared_seed);
+
+// By when a call on these axes has to end: on a host, of large tensors, later by what plain code takes on one slow
+// core.
+std::chrono::milliseconds deadline_of(const Runtime& runtime, const Axes& axes);
 
 struct TimedArm {
   Configuration configuration;

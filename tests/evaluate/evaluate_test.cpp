@@ -343,6 +343,19 @@ TEST_F(EvaluateTest, ASentinelOfLongCallsIsOfASmallWorkload) {
   }
 }
 
+TEST_F(EvaluateTest, EvidenceOfAWrongRecordingNamesTheBytesThatWereInverted) {
+  Runtime runtime = copy.runtime();
+  runtime.build = [&](const Configuration& configuration, const Axes& axes, bool sanitize) {
+    Build build = copy.runtime().build(configuration, axes, sanitize);
+    build.resources[kInvertedBytes] = 9;
+    return build;
+  };
+  const CheckCase one{.workload = "n4k", .axes = find_workload(copy.family(), "n4k")->axes, .regimes = {"typical"}};
+  expect_contains(check_case(runtime, {"copy/zeros", {}}, one, 5).evidence,
+                  "; 9 bytes of its kernels' parameters differed from call to call and are inverted in its recording");
+  EXPECT_EQ(check_case(runtime, {"copy/once", {}}, one, 5).outcome, Outcome::valid);
+}
+
 // Of two workloads, the larger one with a reference that is slow.
 struct RegimesOfASlowReference : EvaluateTest {
   RegimesOfASlowReference() {
@@ -389,6 +402,14 @@ TEST_F(RegimesOfASlowReference, AloneAreLeftOutWhenItHasTakenLongAndAreNamed) {
   EXPECT_EQ(found.outcome, Outcome::valid);
   expect_contains(found.evidence, "right in 3 of 4 cases, drawn by lot where the reference is slow: it took ");
   expect_contains(found.evidence, "; left out: typical of n1m");
+}
+
+TEST_F(RegimesOfASlowReference, AreLeftOutBesideAnIncumbentThatFailsEverywhere) {
+  plan.regimes_s = 1e-9;
+  runtime_under_test.threads = 1;
+  const GateResult found = gate("copy/once", "copy/abort", {one("n1m", "wide"), one("n1m", "typical")});
+  EXPECT_EQ(found.outcome, Outcome::valid);
+  expect_contains(found.evidence, "right in 1 of 2 cases");
 }
 
 TEST_F(RegimesOfASlowReference, SayWhatTheIncumbentDoesWrong) {

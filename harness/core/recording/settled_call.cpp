@@ -150,7 +150,11 @@ std::string settle(RecordedCall& call, const RecordedCall& before) {
 }
 
 std::string Settling::add(RecordedCall& call) {
-  const std::optional<RecordedCall> last = std::exchange(before_, call);
+  RecordedCall compared{.operations = call.operations, .modules = call.modules};
+  for (const RecordedMemory& memory : call.memory) {  // without what it held: gigabytes, perhaps
+    compared.memory.push_back({.bytes = memory.bytes, .is_scratch = memory.is_scratch});
+  }
+  const std::optional<RecordedCall> last = std::exchange(before_, std::move(compared));
   const std::string change = last ? settle(call, *last) : "it was called once";
   return change.empty() ? "" : fmt::format("{}no two of its calls launch the same ({})", kNotRecorded, change);
 }

@@ -17,6 +17,9 @@ inline constexpr const char* kCompanions = "companions";
 // The device code of a build on target cuda, in the folder of its object.
 inline constexpr const char* kCubin = "variant.cubin";
 
+// Among the resources: bytes of its parameters that differed from call to call, and are inverted in the recording.
+inline constexpr const char* kInvertedBytes = "inverted_parameter_bytes";
+
 struct Build {
   std::string key;  // content address: name + compiler version + flags + code
   Outcome outcome = Outcome::valid;

@@ -156,9 +156,7 @@ class CaseChecks {
 
  private:
   const CheckCase& one(std::int64_t index) const { return plan_[static_cast<std::size_t>(index)]; }
-  std::uint64_t seed_of(std::int64_t index) const {
-    return derive_seed(seed_, "check", static_cast<std::uint64_t>(index));
-  }
+  std::uint64_t seed_of(std::int64_t index) const { return seed_of_case(seed_, static_cast<std::size_t>(index)); }
 
   // Inputs and references, which stay in the runtime's store. The first of each chain, then the second, and so on.
   void compute_ahead() {
@@ -362,6 +360,10 @@ class CaseChecks {
 };
 
 }  // namespace
+
+std::uint64_t seed_of_case(std::uint64_t seed, std::size_t index) {
+  return derive_seed(seed, "check", index);
+}
 
 std::vector<std::optional<CheckResult>> run_cases(const Runtime& runtime, const Configuration& configuration,
                                                   const std::vector<CheckCase>& plan, std::uint64_t seed,

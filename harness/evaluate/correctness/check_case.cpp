@@ -16,6 +16,7 @@
 #include "harness/core/text.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/evaluate/correctness/inspect_call.h"
+#include "harness/runtime/timed_workload.h"
 #include "kernels/random.h"
 
 namespace apo {
@@ -34,22 +35,6 @@ bool repeats_any(const Family& family) {
   return std::ranges::any_of(family.tensors, [&](const TensorSpec& tensor) {
     return tensor.role == Role::output && is_repeatable(family, tensor);
   });
-}
-
-// By when a host's call has to end: plain code on one slow core takes so long.
-std::chrono::milliseconds deadline_of(const Runtime& runtime, const Axes& axes) {
-  constexpr std::int64_t kLarge = std::int64_t{1} << 20;
-  constexpr double kOfElement = 10;  // ns
-  constexpr double kOfOperation = 2;
-  constexpr double kOfSpecialFunction = 20;
-  const std::int64_t elements = element_count(*runtime.family, axes);
-  if (runtime.worker.target != Target::host || elements < kLarge) {
-    return runtime.worker.deadline;
-  }
-  const Work work = runtime.family->work(axes);
-  const double ns = kOfElement * static_cast<double>(elements) + kOfOperation * work.flops +
-                    kOfSpecialFunction * work.special_functions;
-  return runtime.worker.deadline + std::chrono::seconds(static_cast<std::int64_t>(1e-9 * ns));
 }
 
 // Repeats the last call on the first set: the outputs that promise it must have the same bits.
@@ -299,6 +284,15 @@ CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration
     result = call("other tensors");
   }
   result.confinement = worker.confinement();
+  const auto inverted = build.resources.find(kInvertedBytes);
+  if (inverted != build.resources.end() &&
+      (result.outcome == Outcome::incorrect || result.outcome == Outcome::faulted)) {
+    result.evidence += fmt::format(
+        "; {} bytes of its kernels' parameters differed from call to call and are inverted in its recording: it may "
+        "read "
+        "them",
+        inverted->second);
+  }
   return result;
 }
 

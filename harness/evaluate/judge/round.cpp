@@ -210,6 +210,16 @@ bool has_long_calls(const Round& round, const RoundWorkload& workload) {
   return round.environment.empty_window_ns && workload.warmup.empty();
 }
 
+}  // namespace
+
+bool counts_long_calls(const Round& round) {
+  return round.void_why.empty() && std::ranges::any_of(round.workloads, [&](const RoundWorkload& workload) {
+           return has_long_calls(round, workload);
+         });
+}
+
+namespace {
+
 // What the calls took of a round whose calls are long. A slow one may be the candidate's: a round that is void for it
 // would hide it.
 double seconds_of_long_calls(const Round& round) {

@@ -60,6 +60,8 @@ std::string void_reason(const Round& round, std::span<const double> earlier_seco
 // Whether a call of the incumbent is so long that a round on a host has the fewest blocks, behind one untimed call of
 // each arm.
 bool is_long_call(const JudgePreset& preset, double call_s);
+// Whether a round that counts has a workload of long calls: on a host, without a block that warms up.
+bool counts_long_calls(const Round& round);
 // Whether the incumbent's least call of such a round took less than half of that: a burst while the round was planned
 // made it look long, and such rounds have too few calls.
 bool turned_out_short(const RoundWorkload& workload, bool candidate_in_slot0, const JudgePreset& preset);

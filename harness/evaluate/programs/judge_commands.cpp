@@ -191,7 +191,7 @@ void gate_both(Judging& judging) {
 }
 
 Judgement gain_again(const ProgramComparison& comparison) {
-  Judge judge({.preset = recorded_preset(*comparison.judgement), .wording = wording_of(comparison)});
+  Judge judge({.preset = recorded_preset(*comparison.judgement, comparison.rounds), .wording = wording_of(comparison)});
   for (const Round& round : comparison.rounds) {
     if (round.stage == RoundStage::search || round.stage == RoundStage::confirm) {
       judge.add(round);
@@ -223,7 +223,7 @@ void judge_commands(ProgramComparison& comparison, std::uint64_t seed, const std
 
 void judge_rounds_again(ProgramComparison& comparison) {
   if (comparison.gate) {
-    conclude_gate(comparison, recorded_preset(*comparison.judgement), wording_of(comparison).worse, "");
+    conclude_gate(comparison, recorded_preset(*comparison.judgement, comparison.rounds), wording_of(comparison).worse, "");
   } else {
     comparison.judgement = gain_again(comparison);
   }

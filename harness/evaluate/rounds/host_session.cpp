@@ -199,13 +199,15 @@ Result<WindowTimes> HostSession::measure_empty_windows(int slot) {
   return least;
 }
 
-// Label-blind: the quicker arm fills the windows of both.
+// The quicker arm fills the windows of both. How long a call is, the incumbent says: a candidate that does nothing in
+// its process's second call must not choose what is asked about the incumbent's.
 Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
   const std::int64_t bytes = tensor_bytes(*runtime_.family, timed_.axes);
   const auto beside = beside_the_processes();
+  const std::size_t incumbent = draw_.candidate_in_slot0 ? 1 : 0;
   while (true) {
     double window_s = INFINITY;  // with what comes before it
-    plan_.call_ns = INFINITY;
+    std::array<double, 2> call_ns = {INFINITY, INFINITY};
     for (std::size_t i = 0; i < 2 * kPlanWindows; ++i) {
       const auto begin = std::chrono::steady_clock::now();
       const auto times = window(static_cast<int>(i % 2), Look::nothing);
@@ -213,12 +215,14 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
         return times.failure();
       }
       window_s = std::min(window_s, seconds_since(begin));
-      plan_.call_ns = std::min(plan_.call_ns, static_cast<double>(times->ns) / plan_.calls);
-      if (i + 1 == 2 * kFewestCpuWindows && plan_.call_ns > kVeryLongCallNs) {
+      double& least_ns = call_ns.at(i % 2);
+      least_ns = std::min(least_ns, static_cast<double>(times->ns) / plan_.calls);
+      if (i + 1 == 2 * kFewestCpuWindows && call_ns.at(incumbent) > kVeryLongCallNs) {
         break;  // not after one, which may have begun what the others need not
       }
     }
-    const int calls = calls_in_window(preset.window_s, 1e-9 * plan_.call_ns, bytes, cache_);
+    plan_.call_ns = call_ns.at(incumbent);
+    const int calls = calls_in_window(preset.window_s, 1e-9 * std::ranges::min(call_ns), bytes, cache_);
     const bool grows = calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
     plan_.calls = calls;
     plan_.blocks = blocks_in_round(preset, window_s, calls * bytes);

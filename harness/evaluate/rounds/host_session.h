@@ -26,7 +26,7 @@ struct WindowPlan {
   bool one_cpu = true;
   int blocks = 2;        // in a round
   bool warms_up = true;  // in a block before them; where calls are long, in one window of each arm
-  double call_ns = 0;    // of the quicker arm
+  double call_ns = 0;    // of the incumbent's least window; in a scan, of the candidate's
   // Returns the number of inputs with which no process sees one twice.
   std::size_t inputs() const { return static_cast<std::size_t>(calls * (2 * blocks + (warms_up ? 2 : 1))); }
 };

@@ -131,7 +131,7 @@ Result<WindowTimes> ArmProcess::window(std::span<const CheckedPointer> inputs, C
   if (cache == CachePolicy::cold) {
     tensors_->evict();
   }
-  return worker_.run_window();
+  return worker_.run_window(deadline_of(runtime_, axes_));
 }
 
 std::optional<Failure> ArmProcess::inspect(int call, const CheckedInputs& inputs, const std::string& whose,

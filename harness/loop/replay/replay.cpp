@@ -208,8 +208,7 @@ Rebuilt rebuild(Workspace& workspace, Journal& journal, const Experiment& origin
   return {{.variant = incumbent_name, .settings = original.incumbent.settings}, family, std::move(runtime)};
 }
 
-Layout recorded_layout(Journal& journal, std::int64_t original) {
-  const std::vector<Round> rounds = load_experiment(journal, original).rounds;
+Layout recorded_layout(const std::vector<Round>& rounds) {
   return rounds.empty() ? Layout::random : rounds.front().environment.layout.value_or(Layout::random);
 }
 
@@ -218,7 +217,7 @@ EvaluatePlan plan_again(const Workspace& workspace, Journal& journal, const Fami
   const Judgement& judged = *original.judgement;
   const bool timed = judged.reason != Reason::gate_failed;
   EvaluatePlan plan{.workloads = workloads_named(workspace, family, original.workloads),
-                    .preset = recorded_preset(judged),
+                    .preset = recorded_preset(judged, original.rounds),
                     .index = 1,  // the recorded preset has the recorded level
                     .cache = recorded_cache_policy(journal, original),
                     .seed = secret_seed(),
@@ -226,7 +225,7 @@ EvaluatePlan plan_again(const Workspace& workspace, Journal& journal, const Fami
                     .trusted = kind == Kind::confirm || (timed && !has_gate(original, "correctness")),
                     .confirm_rounds = kind == Kind::confirm ? judged.rounds : 0,
                     .time_same_code = timed && original.candidate_build.code_hash == original.incumbent_build.code_hash,
-                    .rounds = {.layout = recorded_layout(journal, original.id)}};
+                    .rounds = {.layout = recorded_layout(original.rounds)}};
   const auto baseline = family_baseline(workspace, family.name);
   const bool has_its_name = baseline && (baseline->variant == original.candidate.variant ||
                                          baseline->variant == original.incumbent.variant);  // another text, perhaps

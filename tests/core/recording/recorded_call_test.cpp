@@ -2,6 +2,7 @@
 #include "harness/core/recording/recorded_call.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <functional>
 #include <limits>
@@ -72,6 +73,20 @@ TEST(RecordedCalls, SettleWhereGapsOfTheirParametersDiffer) {
   EXPECT_EQ(bytes[23], static_cast<char>(~'i')) << "who reads it computes something else";
   ASSERT_EQ(call.operations[0].kernel->places.size(), 1U);
   EXPECT_EQ(call.memory.size(), 1U) << "the stale address named two";
+}
+
+TEST(RecordedCalls, SettleWithoutACopyOfWhatTheirMemoryHolds) {
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  const RecordedCall again = with_gaps(std::string(8, '\0'), "abcdefgh", 0, {});
+  RecordedCall call = again;
+  call.memory[0].contents.assign(kBytes, 'x');
+  Settling settling;
+  const auto held = [] { return mallinfo2().hblkhd + mallinfo2().uordblks; };
+  const std::size_t before = held();
+  EXPECT_NE(settling.add(call), "");
+  EXPECT_LT(held() - before, kBytes / 2);
+  RecordedCall next = again;
+  EXPECT_EQ(settling.add(next), "");
 }
 
 TEST(RecordedCalls, ThatWorkOnOtherMemoryDoNotSettle) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "harness/core/error.h"
+#include "harness/evaluate/judge_pair.h"
 #include "tests/evaluate/judge/rounds.h"
 #include "tests/text.h"
 
@@ -308,6 +309,19 @@ TEST(JudgePreset, WithoutASentinelOfItsWorkloadsItIsTheOneForNoiseAndClaimsByThe
   EXPECT_EQ(preset_for_unknown_spread(LayoutControl::none).name, "strict-extended");
   EXPECT_TRUE(preset.claims_by_rounds);
   EXPECT_EQ(preset.minimum_claim, 0);
+}
+
+TEST(JudgePreset, OfARecordedJudgementOnLongCallsClaimsByTheRoundsToo) {
+  Round round = make_round({.stage = RoundStage::search}, {0.0});
+  round.environment.empty_window_ns = 2e4;
+  const Judgement judged{.preset = "extended"};
+  const auto by_rounds = [&] { return recorded_preset(judged, {round}).claims_by_rounds; };
+  round.workloads.front().warmup = {block_of(0, 1, 1, 1, 1)};
+  EXPECT_FALSE(by_rounds());
+  round.workloads.front().warmup.clear();
+  EXPECT_TRUE(by_rounds());
+  round.void_why = "calls turned out too short";
+  EXPECT_FALSE(by_rounds());
 }
 
 TEST(JudgePreset, SentinelSpreadChoosesIt) {

@@ -123,6 +123,19 @@ TEST_F(Windows, TheTypicalErrorsOfTheirPoolAreThoseOfAllUnitsThatAGateComputes) 
   of_family.draw(1);
   static_cast<void>(of_family.typical());
   EXPECT_EQ(fewest, std::vector<std::int64_t>{Patience().fewest_units});
+  EXPECT_EQ(of_family[0],
+            runtime.inputs->get(family, workload, derive_seed(3, workload.name, 0), family.regimes.front(), 1))
+      << "drawn once";
+}
+
+TEST_F(Windows, OfLargeTensorsEndLaterWhereTheirWorkTakesPlainCodeLong) {
+  Family family = copy.family();
+  family.work = [](const Axes&) { return Work{.flops = 1e10}; };
+  Runtime runtime = copy.runtime();
+  runtime.family = &family;
+  EXPECT_EQ(deadline_of(runtime, workload.axes), runtime.worker.deadline);
+  EXPECT_GE(deadline_of(runtime, find_workload(family, "n1m")->axes),
+            runtime.worker.deadline + std::chrono::seconds(20));
 }
 
 TEST_F(Windows, ARoundHasInputsOfItsOwnForAllOfItsWindows) {
@@ -182,6 +195,17 @@ TEST_F(LongCalls, ARoundHasTheFewestBlocksBehindOneCallOfEachArmThatIsNotTimed) 
   }
   EXPECT_FALSE(runner.windows().front().warms_up);
   EXPECT_EQ(runner.windows().front().inputs(), 5U);
+}
+
+TEST_F(LongCalls, OfTheIncumbentAreSeenBesideACandidateThatDoesNothing) {
+  const std::vector<TimedWorkload> timed = {of("copy/sixteen_times", "copy/unwritten_output")};
+  const RoundCoins coins{.campaign_seed = 5, .comparison = "nothing"};
+  const RoundOptions options;
+  HostRounds rounds(copy.runtime(), timed, plan.preset, coins, plan.cache, options);
+  const auto planned = rounds.plan(0);
+  ASSERT_TRUE(planned) << planned.failure().evidence;
+  EXPECT_GE(planned->call_ns, kLongCallNs);
+  EXPECT_FALSE(planned->warms_up) << "nothing asked whether the incumbent's calls are long, or use several CPUs";
 }
 
 TEST_F(LongCalls, ThatTurnOutShortAreVoidAndPlannedAgainOnceAndForAll) {
