@@ -24,12 +24,8 @@ constexpr int kPythonRecipe = 2;
 constexpr double kToRead = 60;  // seconds
 
 Document described(const Family& family, const Variant& variant) {
-  Document document = {{"name", family.name},
-                       {"inputs", Document::array()},
-                       {"outputs", Document::array()},
-                       {"scalars", Document::array()},
-                       {"axes", Document::array()},
-                       {"tunables", Document::array()}};
+  Document document = {{"name", family.name},          {"inputs", Document::array()}, {"outputs", Document::array()},
+                       {"scalars", Document::array()}, {"axes", Document::array()},   {"tunables", Document::array()}};
   for (const TensorSpec& tensor : family.tensors) {
     const std::string dtype(to_string(tensor.dtype));
     document[tensor.role == Role::output ? "outputs" : "inputs"].push_back(
@@ -48,12 +44,9 @@ Document described(const Family& family, const Variant& variant) {
 }
 
 std::string request_of(const Family& family, const Variant& variant, const Settings& settings) {
-  return Document{{"file", source_name(variant)},
-                  {"variant", variant.name},
-                  {"function", variant.function},
-                  {"arguments", variant.arguments},
-                  {"family", described(family, variant)},
-                  {"values", resolve_settings(variant, settings)},
+  return Document{{"file", source_name(variant)},         {"variant", variant.name},
+                  {"function", variant.function},         {"arguments", variant.arguments},
+                  {"family", described(family, variant)}, {"values", resolve_settings(variant, settings)},
                   {"contract", family.contract}}
       .dump(1, ' ', false, Document::error_handler_t::replace);
 }
@@ -103,10 +96,11 @@ Build build_python(const BuildOptions& options, const BuildCache& cache, const F
     recipe.key.push_back(script.extension() == ".py" ? read_file(script) : "");
   }
   recipe.files.push_back({.name = kPythonRequest, .text = request_of(family, variant, settings), .path = ""});
-  Build build = cached_build(cache, recipe, [&](const fs::path&, Built& built) {
-                  built.build.code_hash = sha256_of_parts(Words{variant.source, recipe.files.back().text, call.version});
-                  return CompileStep{.ok = true, .log = "calls " + call.text + "\n"};
-                }).build;
+  Build build =
+      cached_build(cache, recipe, [&](const fs::path&, Built& built) {
+        built.build.code_hash = sha256_of_parts(Words{variant.source, recipe.files.back().text, call.version});
+        return CompileStep{.ok = true, .log = "calls " + call.text + "\n"};
+      }).build;
   build.plan.library = build.outcome == Outcome::valid;
   return build;
 }

@@ -3,7 +3,7 @@
 
 namespace apo {
 
-inline constexpr const char* kPythonRequest = "request.json";                             // the object of the build
+inline constexpr const char* kPythonRequest = "request.json";                            // the object of the build
 inline constexpr const char* kPythonScript = "harness/implement/python/call_python.py";  // below home_folder()
 
 }  // namespace apo

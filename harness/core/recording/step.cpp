@@ -101,7 +101,7 @@ RecordedCall call_of(const LaunchPlan& plan, const std::string& image, int tenso
     if (launch.persist > 0) {
       throw UserError(
           fmt::format("'{}' cannot be launched inside a recorded step: it keeps a tensor in the L2", launch.kernel),
-                      "write it as first.cu of 'apo record' is, with a function that launches it");
+          "write it as first.cu of 'apo record' is, with a function that launches it");
     }
     constexpr std::int64_t kPortableCluster = 8;
     call.operations.push_back(

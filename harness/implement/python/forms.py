@@ -1,8 +1,8 @@
 """forms.py - which function of a Python file is called, and what its parameters get. The file is read, not run.
 
 A family is what `request["family"]` holds: {"name", "inputs", "outputs", "scalars", "axes", "tunables"}, of which inputs
-and outputs are lists of {"name", "text"} and those behind them lists of names. A tensor that a call updates is among the inputs and the
-outputs.
+and outputs are lists of {"name", "text"} and those behind them lists of names. A tensor that a call updates is among
+the inputs and the outputs.
 """
 import ast
 import re

@@ -1,8 +1,9 @@
 """sandbox.py - what a Python file may do outside its process: run compilers, and write below one folder.
 
-Landlock closes all other files for writing, and no right of an administrator is left. A seccomp filter refuses the network, signals to and memory and limits of other processes, and what outlives the process; a call
-for a session or a process group is answered as if it was granted, so that all that the file starts ends with it. So is
-one for a file's mode or times, which Landlock has no right for and compilers ask for. The model is
+Landlock closes all other files for writing, and no right of an administrator is left. A seccomp filter refuses the
+network, signals to and memory and limits of other processes, and what outlives the process; a call for a session or a
+process group is answered as if it was granted, so that all that the file starts ends with it. So is one for a file's
+mode or times, which Landlock has no right for and compilers ask for. The model is
 harness/worker/confinement/confinement.cpp.
 """
 import ctypes
@@ -87,8 +88,8 @@ def install_filter():
 
 
 def confine(folder, others):
-    """From here on only files below the folder can be written, and the others. Returns False where this kernel can't hold
-    that: before version 2 of Landlock, landlock(7), nothing can be moved between folders, which Triton's cache does."""
+    """From here on only files below the folder can be written, and the others. Returns False where this kernel can't
+    hold that: before version 2 of Landlock, landlock(7), nothing is moved between folders, which Triton's cache does."""
     create, add, restrict = 444, 445, 446
     write, refer, truncate = 1 << 1, 1 << 13, 1 << 14
     removes_and_makes = 0b1_1111_1111 << 4

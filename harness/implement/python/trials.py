@@ -48,8 +48,8 @@ def changed_by(node):
 
 
 def trials(body, wanted):
-    """Of the module's statements those that use a function or a class of the file, or what came of it, and change nothing
-    that the names `wanted` need. Definitions and imports are never among them."""
+    """Of the module's statements those that use a function or a class of the file, or what came of it, and change
+    nothing that the names `wanted` need. Definitions and imports are never among them."""
     statements = [Statement(one) for one in body if not isinstance(one, (ast.Import, ast.ImportFrom))]
     definitions = {one.node.name: one for one in statements if one.is_definition}
     for one in statements:

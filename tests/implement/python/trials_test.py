@@ -7,7 +7,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "harness" / "implement" / "python"))
 from trials import trials  # noqa: E402
 
-KERNEL = "import torch, triton\n@triton.jit\ndef rows(x, y): pass\ndef softmax(x):\n    y = x + 1\n    rows[(1,)](x, y)\n    return y\n"
+KERNEL = (
+    "import torch, triton\n@triton.jit\ndef rows(x, y): pass\n"
+    "def softmax(x):\n    y = x + 1\n    rows[(1,)](x, y)\n    return y\n"
+)
 
 
 def left_out(text, *names):
@@ -26,8 +29,8 @@ class Trials(unittest.TestCase):
         )
         self.assertEqual(
             left_out(text),
-            ["y = softmax(x)", "assert torch.allclose(y, x)", "if torch.allclose(y, x):", "print(f'{y}')", "shown = y + 1",
-             "test_softmax(8)", "benchmark.run(print_data=True)"])  # fmt: skip
+            ["y = softmax(x)", "assert torch.allclose(y, x)", "if torch.allclose(y, x):", "print(f'{y}')",
+             "shown = y + 1", "test_softmax(8)", "benchmark.run(print_data=True)"])  # fmt: skip
 
     def test_what_the_function_needs_runs(self):
         for text in (
