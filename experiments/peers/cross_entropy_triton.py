@@ -3,7 +3,7 @@
 # apo:idea       A program reads a row twice, for its sum with a running maximum, and for its gradients, as Liger's kernel does.
 # apo:tune       BLOCK 32768,8192
 # apo:tune       WARPS 32,16
-# apo:launch     classify_rows grid=rows args=logits,targets,losses,dlogits,dloss,cols warps=WARPS
+import torch
 import triton
 import triton.language as tl
 
@@ -25,3 +25,10 @@ def classify_rows(logits, targets, losses, dlogits, dloss, columns, BLOCK: tl.co
         part = tl.load(x + at, mask=at < columns, other=-float("inf")).to(tl.float32)
         gradients = (tl.exp(part - largest) / total - tl.where(at == target, 1.0, 0.0)) * dloss
         tl.store(d + at, gradients, mask=at < columns)
+
+
+def cross_entropy(logits, targets, dloss, BLOCK, WARPS):
+    losses, dlogits = torch.empty(logits.shape[0], device=logits.device), torch.empty_like(logits)
+    grid = (logits.shape[0],)
+    classify_rows[grid](logits, targets, losses, dlogits, dloss, logits.shape[1], BLOCK=BLOCK, num_warps=WARPS)
+    return losses, dlogits

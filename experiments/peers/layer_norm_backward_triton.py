@@ -2,9 +2,7 @@
 # apo:technique  fused-passes
 # apo:idea       A program an SM walks rows and keeps the sums of the columns, as Liger's kernel does; a second kernel adds the programs up.
 # apo:tune       WARPS 8,4,16
-# apo:scratch    sums 8*cols*SMS
-# apo:launch     layer_rows_backward grid=SMS args=dy,x,weight,mean,rstd,dx,sums:fp32,rows,cols BLOCK=next_pow2(cols) warps=WARPS
-# apo:launch     layer_columns grid=ceil_div(cols,32) args=sums:fp32,dweight,dbias,SMS,cols
+import torch
 import triton
 import triton.language as tl
 
@@ -40,3 +38,12 @@ def layer_columns(sums, dweight, dbias, programs, columns, PROGRAMS: tl.constexp
     to = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     tl.store(dweight + to, tl.sum(of_weight, axis=0), mask=to < columns)
     tl.store(dbias + to, tl.sum(of_bias, axis=0), mask=to < columns)
+
+
+def layer_norm_backward(dy, x, weight, mean, rstd, WARPS):
+    programs, (rows, columns) = torch.cuda.get_device_properties(x.device).multi_processor_count, x.shape
+    dx, dweight, dbias = torch.empty_like(x), torch.empty_like(weight), torch.empty_like(weight)
+    sums, block = torch.empty(programs, 2, columns, device=x.device), triton.next_power_of_2(columns)
+    layer_rows_backward[(programs,)](dy, x, weight, mean, rstd, dx, sums, rows, columns, BLOCK=block, num_warps=WARPS)
+    layer_columns[(triton.cdiv(columns, 32),)](sums, dweight, dbias, programs, columns)
+    return dx, dweight, dbias

@@ -2,7 +2,7 @@
 # apo:technique  fused-passes
 # apo:idea       A program owns a row and keeps all of it in registers, as Liger's kernel does.
 # apo:tune       WARPS 4,2,8,16
-# apo:launch     layer_rows grid=rows args=x,weight,bias,y,mean,rstd,eps,cols BLOCK=next_pow2(cols) warps=WARPS
+import torch
 import triton
 import triton.language as tl
 
@@ -20,3 +20,11 @@ def layer_rows(x, weight, bias, y, means, rstds, eps, columns, BLOCK: tl.constex
     w = tl.load(weight + at, mask=at < columns).to(tl.float32)
     b = tl.load(bias + at, mask=at < columns).to(tl.float32)
     tl.store(y + start + at, deviation * rstd * w + b, mask=at < columns)
+
+
+def layer_norm(x, weight, bias, eps, WARPS):
+    y, (rows, columns) = torch.empty_like(x), x.shape
+    mean, rstd = (torch.empty(rows, device=x.device) for _ in range(2))
+    block = triton.next_power_of_2(columns)
+    layer_rows[(rows,)](x, weight, bias, y, mean, rstd, eps, columns, BLOCK=block, num_warps=WARPS)
+    return y, mean, rstd

@@ -150,14 +150,6 @@ bool is_device_variant(const Variant& variant) {
   return variant.target == Target::cuda && !variant.launches.empty();
 }
 
-bool is_triton(const Variant& variant) {
-  return is_python(variant.source) && !variant.launches.empty();
-}
-
-bool is_python_call(const Variant& variant) {
-  return is_python(variant.source) && variant.launches.empty();
-}
-
 bool is_recorded(const Variant& variant) {
   return variant.object.ends_with(kRecordExtension);
 }

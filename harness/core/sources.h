@@ -43,8 +43,6 @@ bool is_python(std::string_view source);
 std::string first_block_line(std::string_view source, std::string_view sign);
 // Returns whether the harness launches the kernels itself, by apo:launch lines; else the variant's host code does.
 bool is_device_variant(const Variant& variant);
-bool is_triton(const Variant& variant);       // a device variant in Python, which Triton compiles
-bool is_python_call(const Variant& variant);  // other Python: a function of it is called, and recorded
 inline constexpr std::string_view kRecordExtension = ".record";
 bool is_recorded(const Variant& variant);  // its object is a RecordedCall, which runs as it was recorded
 bool is_binary(std::string_view text);

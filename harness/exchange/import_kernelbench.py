@@ -1,8 +1,8 @@
 """import_kernelbench.py - a KernelBench file (Model, get_inputs, get_init_inputs) as a definition with its workloads.
 
 Reads {"file": PATH, "name": FAMILY or ""}. Writes definition.json and workload.jsonl for `import_definition.py`; prints
-{"remarks": what is not as in the file}. The Python that runs it needs PyTorch. The file runs in this process, which
-from then on writes in its own folder alone, and prints nothing.
+{"remarks": what is not as in the file}. The Python that runs it needs PyTorch. The file runs in this process, which is
+from then on in the sandbox of Python files, and prints nothing.
 """
 import ast
 import json
@@ -16,8 +16,8 @@ from conversion import Mistake, main, read
 from kernelbench import constraints, distribution, explore, parametrised, short
 from kernelbench_run import Trials, dtype_of, failure_of, same, silence, tensors_of, torch
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "implement"))
-from compile_triton import confine  # noqa: E402
+sys.path.append(str(Path(__file__).resolve().parents[1] / "implement" / "python"))
+from sandbox import Fault, hold_calls, hold_files  # noqa: E402
 
 MOST_OF_WEIGHTS = 1 << 28  # elements: they are initialised once at the file's own sizes
 MOST_MEMORY = 8 << 30  # bytes that the file may take
@@ -235,7 +235,11 @@ class Definition:
 def import_kernelbench(request):
     path = request["file"]
     tree, own = parametrised(read(path), path)
-    confine(sys.argv[1])
+    try:
+        hold_files(sys.argv[1])
+        hold_calls()
+    except Fault as fault:
+        raise Mistake(str(fault)) from fault
     taken = int(read("/proc/self/statm").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + MOST_MEMORY, taken + MOST_MEMORY))
     try:

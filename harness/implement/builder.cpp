@@ -171,7 +171,7 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
   }
   const Variant variant = as_set(whole, settings);
   if (options_.executor && variant.target == Target::cuda) {
-    return is_python(variant.source) ? not_checkable(is_triton(variant) ? "a Triton kernel" : "a Python file")
+    return is_python(variant.source) ? not_checkable("a Python file")
            : !variant.object.empty()
                ? not_checkable(is_recorded(variant) ? "a recorded call" : "a shared object")
                : build_for_executor(options_, toolchain_, cache_, family, variant, axes, settings);
@@ -179,8 +179,8 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
   if (is_recorded(variant)) {
     return record_to_launch(object_of(variant).text);
   }
-  if (is_python_call(variant)) {
-    return build_python(options_, cache_, family, variant);
+  if (is_python(variant.source)) {
+    return build_python(options_, cache_, family, variant, settings);
   }
   if (variant.target == Target::host || !variant.object.empty()) {
     const Build base = build_object(family, variant, axes, settings);
@@ -190,8 +190,7 @@ Build Builder::build(const Family& family, const Variant& whole, const Axes& axe
   if (!is_device_variant(variant)) {
     return build_library(options_, cache_, family, variant, axes, settings);
   }
-  return is_triton(variant) ? build_triton(options_, cache_, family, variant, axes, settings)
-                            : cuda().build(family, variant, axes, settings);
+  return cuda().build(family, variant, axes, settings);
 }
 
 // Nothing is compiled: what was recorded is the code.

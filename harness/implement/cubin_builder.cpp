@@ -78,6 +78,29 @@ std::string first_cuda_error(const std::string& log) {
                                    : std::vector<std::string_view>{"error", "fatal"});
 }
 
+// Reads code hash, resources and kernels of the cubin in the folder of a build.
+void use_cubin(Built& built, const fs::path& folder) {
+  CubinFacts facts = read_cubin(read_file(folder / kCubin));
+  built.build.code_hash = facts.code_hash;
+  built.build.resources = facts.resources;
+  built.kernels = std::move(facts.kernels);
+}
+
+// Gives the build of a cubin its plan, or the outcome of one that cannot be launched.
+void use_plan(Build& build, const PlannedLaunches& planned) {
+  build.outcome = planned.outcome;
+  build.evidence = planned.evidence;
+  build.plan = planned.plan;
+  build.plan.keeps_state = build.resources["writable_bytes"] > 0;
+  Words launched;
+  for (const KernelLaunch& launch : build.plan.launches) {
+    launched.push_back(launch.kernel);
+  }
+  // The same code under another grid is another candidate.
+  const std::string code = read_cubin(read_file(build.object_path), launched).code_hash;
+  build.code_hash = sha256_of_parts(Words{code, plan_text(build.plan)});
+}
+
 }  // namespace
 
 CompileStep run_nvcc(const Words& command, const fs::path& folder, double timeout_s, const std::stop_token& stop) {
@@ -120,27 +143,6 @@ std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>
     refusal = variant.id() + " is for " + asked + ", and this device is " + device->arch();
   }
   return special ? asked : device->arch();
-}
-
-void use_cubin(Built& built, const fs::path& folder) {
-  CubinFacts facts = read_cubin(read_file(folder / kCubin));
-  built.build.code_hash = facts.code_hash;
-  built.build.resources = facts.resources;
-  built.kernels = std::move(facts.kernels);
-}
-
-void use_plan(Build& build, const PlannedLaunches& planned) {
-  build.outcome = planned.outcome;
-  build.evidence = planned.evidence;
-  build.plan = planned.plan;
-  build.plan.keeps_state = build.resources["writable_bytes"] > 0;
-  Words launched;
-  for (const KernelLaunch& launch : build.plan.launches) {
-    launched.push_back(launch.kernel);
-  }
-  // The same code under another grid is another candidate.
-  const std::string code = read_cubin(read_file(build.object_path), launched).code_hash;
-  build.code_hash = sha256_of_parts(Words{code, plan_text(build.plan)});
 }
 
 CudaBuilder::CudaBuilder(fs::path cache, std::optional<DeviceFacts> device, double timeout_s)

@@ -14,7 +14,6 @@
 namespace apo {
 
 class Nvrtc;
-struct PlannedLaunches;
 
 // Compiles with NVRTC; with nvcc where there is no NVRTC, or where a source needs a header that only nvcc has.
 // Build::toolchain names the compiler.
@@ -60,22 +59,11 @@ class CudaBuilder {
 Build build_library(const BuildOptions& options, const BuildCache& cache, const Family& family, const Variant& variant,
                     const Axes& axes, const Settings& settings);
 
-// Builds a Triton kernel with the Triton of the python3 in PATH. It is a device variant like others from then on: no
-// Python runs when it is judged. When it is compiled the file's own code runs, in a process that can write to its draft
-// alone where the system has Landlock. Outcomes: build_failed with log and evidence; refused when there is no python3
-// with a Triton that is new enough, or when the device cannot run it.
-Build build_triton(const BuildOptions& options, const BuildCache& cache, const Family& family, const Variant& variant,
-                   const Axes& axes, const Settings& settings);
-
 // Returns the architecture to build for; `refusal` is set when `device` cannot run what the variant asks for.
 std::string choose_arch(const Variant& variant, const std::optional<DeviceFacts>& device, std::string& refusal);
 // Runs nvcc once. The evidence of a failure is the first line that names an error or a symbol that the linker lacks.
 CompileStep run_nvcc(const Words& command, const std::filesystem::path& folder, double timeout_s,
                      const std::stop_token& stop = {});
-// Reads code hash, resources and kernels of the cubin in the folder of a build.
-void use_cubin(Built& built, const std::filesystem::path& folder);
-// Gives the build of a cubin its plan, or the outcome of one that cannot be launched.
-void use_plan(Build& build, const PlannedLaunches& planned);
 // Returns the spilled bytes that ptxas reports, stores and loads of the kernel with most of them.
 std::int64_t spill_bytes(const std::string& log);
 

@@ -6,10 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/hash.h"
+#include "harness/core/recording/python_file.h"
 #include "harness/core/sources.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/core/text.h"
+#include "harness/implement/variant/settings.h"
 
 namespace apo {
 namespace fs = std::filesystem;
@@ -18,15 +20,12 @@ namespace {
 using Document = nlohmann::ordered_json;
 
 // Raised when the way of building changes, so that entries of an older program are not taken for new ones.
-constexpr int kPythonRecipe = 1;
+constexpr int kPythonRecipe = 2;
 constexpr double kToRead = 60;  // seconds
 
-Document described(const Family& family) {
-  Document document = {{"name", family.name},
-                       {"inputs", Document::array()},
-                       {"outputs", Document::array()},
-                       {"scalars", Document::array()},
-                       {"axes", Document::array()}};
+Document described(const Family& family, const Variant& variant) {
+  Document document = {{"name", family.name},          {"inputs", Document::array()}, {"outputs", Document::array()},
+                       {"scalars", Document::array()}, {"axes", Document::array()},   {"tunables", Document::array()}};
   for (const TensorSpec& tensor : family.tensors) {
     const std::string dtype(to_string(tensor.dtype));
     document[tensor.role == Role::output ? "outputs" : "inputs"].push_back(
@@ -38,22 +37,23 @@ Document described(const Family& family) {
   for (const AxisSpec& axis : family.axes) {
     document["axes"].push_back(axis.name);
   }
+  for (const Tunable& tunable : variant.tunables) {
+    document["tunables"].push_back(tunable.name);
+  }
   return document;
 }
 
-std::string request_of(const Family& family, const Variant& variant) {
-  return Document{{"file", source_name(variant)},   {"variant", variant.name},     {"function", variant.function},
-                  {"arguments", variant.arguments}, {"family", described(family)}, {"contract", family.contract}}
+std::string request_of(const Family& family, const Variant& variant, const Settings& settings) {
+  return Document{{"file", source_name(variant)},         {"variant", variant.name},
+                  {"function", variant.function},         {"arguments", variant.arguments},
+                  {"family", described(family, variant)}, {"values", resolve_settings(variant, settings)},
+                  {"contract", family.contract}}
       .dump(1, ' ', false, Document::error_handler_t::replace);
 }
 
 }  // namespace
 
-fs::path python_script(const fs::path& home) {
-  return home / "harness" / "implement" / "python" / "call_python.py";
-}
-
-PythonCall python_call(const fs::path& home, const Family& family, const Variant& variant) {
+PythonCall python_call(const fs::path& home, const Family& family, const Variant& variant, const Settings& settings) {
   const auto python = find_program("python3");
   if (!python) {
     return {.outcome = Outcome::refused,
@@ -61,8 +61,8 @@ PythonCall python_call(const fs::path& home, const Family& family, const Variant
   }
   const TemporaryFolder folder("apo-python");
   write_file_atomically(folder.path() / source_name(variant), variant.source);
-  write_file_atomically(folder.path() / kPythonRequest, request_of(family, variant));
-  const ProcessResult ran = run_process({*python, "-B", python_script(home).string(), "form", kPythonRequest},
+  write_file_atomically(folder.path() / kPythonRequest, request_of(family, variant, settings));
+  const ProcessResult ran = run_process({*python, "-B", (home / kPythonScript).string(), "form", kPythonRequest},
                                         {.timeout_s = kToRead, .working_folder = folder.path().string()});
   const fs::path answer = folder.path() / "ANSWER.json";
   if (is_absent(answer)) {
@@ -80,8 +80,9 @@ PythonCall python_call(const fs::path& home, const Family& family, const Variant
           .evidence = in_users_words(said.at("evidence").get<std::string>(), variant)};
 }
 
-Build build_python(const BuildOptions& options, const BuildCache& cache, const Family& family, const Variant& variant) {
-  const PythonCall call = python_call(options.home, family, variant);
+Build build_python(const BuildOptions& options, const BuildCache& cache, const Family& family, const Variant& variant,
+                   const Settings& settings) {
+  const PythonCall call = python_call(options.home, family, variant, settings);
   const Toolchain toolchain{.compiler = call.python, .version = call.version};
   if (call.outcome != Outcome::valid) {
     return not_built(call.outcome, call.evidence, {.toolchain = toolchain});
@@ -91,14 +92,15 @@ Build build_python(const BuildOptions& options, const BuildCache& cache, const F
                      .object = kPythonRequest,
                      .built_for = variant.id(),
                      .known = {.toolchain = toolchain}};
-  for (const fs::path& script : files_below(python_script(options.home).parent_path())) {
+  for (const fs::path& script : files_below((options.home / kPythonScript).parent_path())) {
     recipe.key.push_back(script.extension() == ".py" ? read_file(script) : "");
   }
-  recipe.files.push_back({.name = kPythonRequest, .text = request_of(family, variant), .path = ""});
-  Build build = cached_build(cache, recipe, [&](const fs::path&, Built& built) {
-                  built.build.code_hash = sha256_of_parts(Words{variant.source, call.version});
-                  return CompileStep{.ok = true, .log = "calls " + call.text + "\n"};
-                }).build;
+  recipe.files.push_back({.name = kPythonRequest, .text = request_of(family, variant, settings), .path = ""});
+  Build build =
+      cached_build(cache, recipe, [&](const fs::path&, Built& built) {
+        built.build.code_hash = sha256_of_parts(Words{variant.source, recipe.files.back().text, call.version});
+        return CompileStep{.ok = true, .log = "calls " + call.text + "\n"};
+      }).build;
   build.plan.library = build.outcome == Outcome::valid;
   return build;
 }

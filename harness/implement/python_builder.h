@@ -8,10 +8,6 @@
 
 namespace apo {
 
-// The request to call_python.py that is the object of such a build, and the script beside which others lie.
-inline constexpr const char* kPythonRequest = "request.json";
-std::filesystem::path python_script(const std::filesystem::path& home);
-
 struct PythonCall {
   std::string python;   // its path
   std::string version;  // "PyTorch 2.11.0"
@@ -22,9 +18,11 @@ struct PythonCall {
 
 // Reads the file, and runs nothing of it. Outcomes: wrong_abi where it has no function that fits the family; refused
 // when there is no python3 or no PyTorch.
-PythonCall python_call(const std::filesystem::path& home, const Family& family, const Variant& variant);
+PythonCall python_call(const std::filesystem::path& home, const Family& family, const Variant& variant,
+                       const Settings& settings);
 
 // Compiles nothing: the build is the file and what to call in it, and it becomes device code when it is recorded.
-Build build_python(const BuildOptions& options, const BuildCache& cache, const Family& family, const Variant& variant);
+Build build_python(const BuildOptions& options, const BuildCache& cache, const Family& family, const Variant& variant,
+                   const Settings& settings);
 
 }  // namespace apo

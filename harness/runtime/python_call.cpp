@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "harness/core/error.h"
+#include "harness/core/recording/python_file.h"
 #include "harness/core/system/files.h"
 #include "harness/core/system/process.h"
 #include "harness/core/system/secret.h"
@@ -27,7 +28,6 @@ using Json = nlohmann::ordered_json;
 constexpr double kSecondsOfAFile = 300;  // with all that it compiles
 constexpr std::uintmax_t kMostAnswer = std::uintmax_t{1} << 20;
 constexpr std::uintmax_t kMostRecord = std::uintmax_t{kMostRecordedMemory + (std::int64_t{1} << 30)};
-constexpr const char* kRequest = "request.json";  // also the object of such a build
 
 void add_shapes(Json& tensors, const Family& family, const Axes& axes) {
   for (Json& tensor : tensors) {
@@ -38,11 +38,11 @@ void add_shapes(Json& tensors, const Family& family, const Axes& axes) {
 // The build's own request, with the sizes and the values of this call.
 Json request_for(const Runtime& runtime, const Axes& axes, const fs::path& build, int sets, const fs::path& record) {
   const Family& family = *runtime.family;
-  Json request = Json::parse(read_file(build / kRequest));
+  Json request = Json::parse(read_file(build / kPythonRequest));
   request["file"] = (build / request.at("file").get<std::string>()).string();
   add_shapes(request["family"]["inputs"], family, axes);
   add_shapes(request["family"]["outputs"], family, axes);
-  request["values"] = axes;
+  request["values"].update(axes);
   for (const ScalarSpec& scalar : family.scalars) {
     request["values"][scalar.name] =
         is_float(scalar.dtype) ? Json(scalar.value) : Json(static_cast<std::int64_t>(scalar.value));
@@ -127,7 +127,7 @@ void add_host_time(const Json& answer, std::string& log) {
 }  // namespace
 
 bool is_python_build(const Build& build) {
-  return build.plan.library && fs::path(build.object_path).filename() == kRequest;
+  return build.plan.library && fs::path(build.object_path).filename() == kPythonRequest;
 }
 
 Result<RecordedCall> record_python(const Runtime& runtime, const Axes& axes, const Build& build, std::string& log) {
@@ -140,10 +140,10 @@ Result<RecordedCall> record_python(const Runtime& runtime, const Axes& axes, con
     write_inputs(runtime, axes, folder);
   }
   const fs::path record = folder / "record";
-  write_file_atomically(folder / kRequest,
+  write_file_atomically(folder / kPythonRequest,
                         request_for(runtime, axes, of_build, is_drawn ? kRecordedSets : 0, record).dump());
   PythonServer& server = python_server(build.toolchain.compiler, runtime.worker.device);
-  const PythonRun ran = server.run(folder / kRequest, kSecondsOfAFile, runtime.worker.stop);
+  const PythonRun ran = server.run(folder / kPythonRequest, kSecondsOfAFile, runtime.worker.stop);
   if (!is_drawn) {
     server.end_file();  // its tensors take the room of what is checked next
   }

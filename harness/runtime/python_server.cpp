@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/core/error.h"
+#include "harness/core/recording/python_file.h"
 #include "harness/core/system/files.h"
 #include "harness/core/text.h"
 
@@ -82,7 +83,7 @@ void PythonServer::end_file() {
 
 PythonServer& python_server(const std::string& python, int device) {
   const std::lock_guard lock(servers().mutex);
-  const std::filesystem::path script = home_folder() / "harness" / "implement" / "python" / "call_python.py";
+  const std::filesystem::path script = home_folder() / kPythonScript;
   return servers().of.try_emplace({python, device}, python, script.string(), environment_of(device)).first->second;
 }
 

@@ -1,50 +1,11 @@
-// tests/cuda/formats_test.cpp - shared objects with the TVM-FFI ABI and Triton kernels on a real GPU.
+// tests/cuda/formats_test.cpp - shared objects with the TVM-FFI ABI on a real GPU.
 #include <gtest/gtest.h>
-
-#include <cstdlib>
 
 #include "harness/core/system/process.h"
 #include "tests/cuda/cuda_runtime_fixture.h"
 
 namespace apo {
 namespace {
-
-using testing::checkout;
-
-constexpr const char* kCopyWithTriton = R"(# apo:variant copy/triton_copy
-# apo:launch copy_all grid=ceil_div(n,256) args=y,x,n BLOCK=256 warps=8
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def copy_all(y, x, n, BLOCK: tl.constexpr):
-    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
-)";
-
-// As a tutorial's file: constants, two kernels with a buffer between, and what runs them at once.
-constexpr const char* kTutorial = R"(# apo:variant copy/tutorial
-# apo:scratch half 4*n
-# apo:launch scale grid=ceil_div(n,256) args=half:fp32,x,n,-1.0 BLOCK=256 KIND='half'
-# apo:launch scale grid=ceil_div(n,128) args=y,half:fp32,n,-1.0 BLOCK=128 KIND=None warps=8
-import torch
-import triton
-import triton.language as tl
-DEVICE = triton.runtime.driver.active.get_active_torch_device()
-
-
-@triton.jit
-def scale(y, x, n, factor, BLOCK: tl.constexpr, KIND: tl.constexpr):
-    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    if KIND == 'half':
-        tl.store(y + at, tl.load(x + at, mask=at < n) * factor, mask=at < n)
-    else:
-        tl.store(y + at, factor * tl.load(x + at, mask=at < n), mask=at < n)
-
-
-print(scale[(1,)](torch.zeros(5, device=DEVICE), torch.zeros(5, device=DEVICE), 5, 1.0, BLOCK=256, KIND=None))
-)";
 
 class CudaFormats : public testing::CudaTest {
  protected:
@@ -60,10 +21,6 @@ class CudaFormats : public testing::CudaTest {
     const ProcessResult result = run_process(command, {.working_folder = cuda_->folder().string()});
     EXPECT_TRUE(result.ok()) << result.error;
     return true;
-  }
-  void add_triton(const std::string& name, const char* text) {
-    write_file_atomically(cuda_->folder() / name, text);
-    cuda_->add_file(cuda_->folder() / name);
   }
 };
 
@@ -100,35 +57,6 @@ TEST_F(CudaFormats, FfiObjectIsRecordedOnTheWorkersStream) {
   const CheckResult result = check("copy/mine");
   EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
   EXPECT_EQ(result.confinement, "device code only") << "it is recorded";
-}
-
-// What Triton would have made is nvcc's here: the kernel takes the words one by one, and two pointers more.
-TEST_F(CudaFormats, KernelThatTakesTheWordsOneByOneIsLaunched) {
-  const std::string code = R"(extern "C" __global__ void first(float* y, const float* x, int n, void* a, void* b) {
-    const long long i = 256LL * blockIdx.x + threadIdx.x;
-    if (i < n && a == nullptr && b == nullptr) y[i] = x[i];
-  })";
-  if (!compiled(code, "first.cubin", {"-cubin"})) {
-    GTEST_SKIP() << "no nvcc here";
-  }
-  add_triton("triton_copy.py", kCopyWithTriton);
-  setenv("PYTHONPATH", (checkout() / "tests" / "implement" / "triton_stand_in").c_str(), 1);
-  setenv("APO_TEST_CUBIN", (cuda_->folder() / "first.cubin").c_str(), 1);
-  const CheckResult result = check("copy/triton_copy");
-  unsetenv("PYTHONPATH");
-  EXPECT_EQ(result.outcome, Outcome::valid) << result.evidence;
-}
-
-TEST_F(CudaFormats, TritonsOwnCubinIsLaunched) {
-  if (!run_process({"sh", "-c", "python3 -c 'import triton'"}).ok()) {
-    GTEST_SKIP() << "no Triton here";
-  }
-  add_triton("triton_copy.py", kCopyWithTriton);
-  add_triton("tutorial.py", kTutorial);
-  for (const char* variant : {"copy/triton_copy", "copy/tutorial"}) {
-    const CheckResult result = check(variant);
-    EXPECT_EQ(result.outcome, Outcome::valid) << variant << ": " << result.evidence;
-  }
 }
 
 }  // namespace

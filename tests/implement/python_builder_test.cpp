@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "harness/core/recording/python_file.h"
 #include "harness/core/sources.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/executor_builder.h"
@@ -52,10 +53,7 @@ TEST_F(PythonFile, IsAVariantForAGpuAsItIs) {
   EXPECT_EQ(mine.target, Target::cuda);
   EXPECT_EQ(mine.source, kRun);
   EXPECT_NE(mine.source_hash, variant(std::string(kRun) + "# other\n").source_hash);
-  EXPECT_TRUE(is_python_call(mine));
-  EXPECT_FALSE(is_triton(mine));
   EXPECT_EQ(source_extension(mine), ".py");
-  EXPECT_TRUE(is_triton(variant("# apo:launch k grid=1\nimport triton\n")));
 }
 
 TEST_F(PythonFile, SaysWhatItsFunctionGets) {
@@ -70,10 +68,18 @@ TEST_F(PythonFile, SaysWhatItsFunctionGets) {
   EXPECT_EQ(request["family"]["inputs"][0]["text"], "f32[n]");
   EXPECT_EQ(read_file(std::filesystem::path(built.object_path).parent_path() / "mine.py"), kRun);
   EXPECT_EQ(build("# apo:function twice a=x\ndef twice(a, out): pass\n").log, "calls twice(a=x, out=y)\n");
+  EXPECT_EQ(build("# apo:tune WARPS 4,8\ndef run(x, y, WARPS): pass\n").log, "calls run(x, y, WARPS)\n");
 }
 
-TEST_F(PythonFile, IsAnotherBuildUnderAnotherTextOrPyTorch) {
+TEST_F(PythonFile, IsAnotherBuildUnderAnotherTextPyTorchOrSetting) {
   const Build built = build(kRun);
+  const Variant tuned = variant("# apo:tune WARPS 4,8\ndef run(x, y, WARPS): pass\n");
+  const auto request_with = [&](const Settings& settings) {
+    const Build one = builder_.build(*find_family("copy"), tuned, {{"n", 1000}}, settings);
+    return nlohmann::json::parse(read_file(one.object_path)).at("values").at("WARPS");
+  };
+  EXPECT_EQ(request_with({}), 4);
+  EXPECT_EQ(request_with({{"WARPS", 8}}), 8);
   EXPECT_TRUE(build(kRun).from_cache);
   EXPECT_NE(build(std::string(kRun) + "# other\n").key, built.key);
   torch_is("9.8.8");
@@ -92,15 +98,15 @@ TEST_F(PythonFile, WithoutAFunctionThatFitsDoesNotBuild) {
                   "run() takes 'most', and the family has no more to give: copy(x f32[n]; n) -> y f32[n]");
   expect_contains(evidence("import torch\ndef run(x\n", Outcome::build_failed),
                   (folder_.path() / "mine.py").string() + ":2: ");
-  expect_contains(evidence("@triton.jit\ndef copy(x): pass\n", Outcome::wrong_abi), "apo:launch KERNEL grid=BLOCKS");
+  expect_contains(evidence("@triton.jit\ndef copy(x): pass\n", Outcome::wrong_abi), "no function that launches them");
 }
 
 TEST_F(PythonFile, TakesNoLinesOfCompiledCode) {
-  for (const char* line : {"tune A 1,2", "scratch a 4*n", "link cublas", "include cccl", "flags -O2"}) {
+  for (const char* line : {"launch k grid=n", "scratch a 4*n", "link cublas", "include cccl", "flags -O2"}) {
     EXPECT_NE(error_of([&] { variant("# apo:" + std::string(line) + "\n" + kRun); }), "") << line;
   }
-  expect_contains(error_of([&] { variant("# apo:tune A 1,2\n" + std::string(kRun)); }),
-                  "a Python file that is called takes no apo:tune");
+  expect_contains(error_of([&] { variant("# apo:launch k grid=n\n" + std::string(kRun)); }),
+                  "a Python file takes no apo:launch");
   expect_contains(error_of([&] { variant("# apo:target host\n" + std::string(kRun)); }), "is called on target cuda");
   expect_contains(error_of([&] { variant("x = 1;\n"); }), "does not begin as Python does");
 }

@@ -98,11 +98,10 @@ RecordedCall call_of(const LaunchPlan& plan, const std::string& image, int tenso
                       .memory = number < tensors ? -1 : number - tensors});
   }
   for (const KernelLaunch& launch : plan.launches) {
-    if (!launch.words.empty() || launch.persist > 0) {
-      throw UserError(fmt::format("'{}' cannot be launched inside a recorded step: {}", launch.kernel,
-                                  launch.persist > 0 ? "it keeps a tensor in the L2"
-                                                     : "it takes its arguments one by one from lines"),
-                      "write it as first.cu of 'apo record' is, with a function that launches it");
+    if (launch.persist > 0) {
+      throw UserError(
+          fmt::format("'{}' cannot be launched inside a recorded step: it keeps a tensor in the L2", launch.kernel),
+          "write it as first.cu of 'apo record' is, with a function that launches it");
     }
     constexpr std::int64_t kPortableCluster = 8;
     call.operations.push_back(

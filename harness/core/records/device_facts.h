@@ -47,12 +47,9 @@ struct KernelLaunch {
   std::int64_t shared_bytes = 0;  // dynamic
   bool cooperative = false;
   int persist = 0;  // which pointer of the argument struct to keep in L2, from 1; 0 = none
-  // Words of the argument struct that the kernel takes as separate parameters, -1 for a null pointer. Empty: it takes
-  // the struct.
-  std::vector<int> words = {};
   bool operator==(const KernelLaunch&) const = default;
 };
-APO_FIELDS(KernelLaunch, kernel, grid, block, cluster, shared_bytes, cooperative, persist, words)
+APO_FIELDS(KernelLaunch, kernel, grid, block, cluster, shared_bytes, cooperative, persist)
 
 // The launches of one call, in order. Empty for a library variant, which launches its work itself.
 struct LaunchPlan {

@@ -9,7 +9,7 @@ What the file prints is text. The answer is ANSWER.json beside the request: {"ou
     file, variant, function, arguments      the file, and its apo:function line
     family                                  forms.py; a tensor also has "dtype", "shape" and "in_place"
     contract                                the text of the family's files
-    values                                  {scalar or axis: number}
+    values                                  {scalar, axis or name of apo:tune: number}
     sets                                    of inputs: NAME.0.bin and so on beside the request; 0: the inputs are zeros
     library, record                         libapo_inject.so; the file for the recorded call
     room, seconds                           the folder that the file may write in, and its limit of time

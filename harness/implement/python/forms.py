@@ -1,8 +1,8 @@
 """forms.py - which function of a Python file is called, and what its parameters get. The file is read, not run.
 
-A family is what `request["family"]` holds: {"name", "inputs", "outputs", "scalars", "axes"}, of which the first two are
-lists of {"name", "text"} and the others lists of names. A tensor that a call updates is among the inputs and the
-outputs.
+A family is what `request["family"]` holds: {"name", "inputs", "outputs", "scalars", "axes", "tunables"}, of which inputs
+and outputs are lists of {"name", "text"} and those behind them lists of names. A tensor that a call updates is among
+the inputs and the outputs.
 """
 import ast
 import re
@@ -149,8 +149,8 @@ def find_form(text, path, family, variant, function=""):
         raise Fault(
             "wrong_abi",
             (
-                "the file has Triton kernels, and no function that launches them: name a function of tensors "
-                f"'{family}', or begin the file with '# apo:launch KERNEL grid=BLOCKS'"
+                "the file has Triton kernels, and no function that launches them: write one of tensors, and call it "
+                f"'{family}' or name it in a line '# apo:function NAME'"
             ),
         )
     raise Fault(
@@ -211,7 +211,7 @@ def match(form, family, given=None, weights=()):
     fits get what is left, in the order of the family."""
     inputs = [one for one in names(family["inputs"]) if one not in weights]
     outputs = [one for one in names(family["outputs"]) if one not in inputs]
-    known = {*inputs, *outputs, *family["scalars"], *family["axes"]}
+    known = {*inputs, *outputs, *family["scalars"], *family["axes"], *family["tunables"]}
     if form.parameters is None:
         return [(one, one) for one in inputs]
     given, chosen = dict(given or {}), {}
@@ -221,7 +221,7 @@ def match(form, family, given=None, weights=()):
                 "wrong_abi",
                 (
                     f"the apo:function line gives '{name}' the value '{value}': a parameter of {form.name}() gets a "
-                    "tensor, a scalar or an axis of the family, or a literal"
+                    "tensor, a scalar or an axis of the family, a name of apo:tune, or a literal"
                 ),
             )
     for one in form.parameters:

@@ -1,9 +1,9 @@
 """sandbox.py - what a Python file may do outside its process: run compilers, and write below one folder.
 
-Landlock (compile_triton.py) closes all other files for writing, and no right of an administrator is left. A seccomp
-filter refuses the network, signals to and memory and limits of other processes, and what outlives the process; a call
-for a session or a process group is answered as if it was granted, so that all that the file starts ends with it. So is
-one for a file's mode or times, which Landlock has no right for and compilers ask for. The model is
+Landlock closes all other files for writing, and no right of an administrator is left. A seccomp filter refuses the
+network, signals to and memory and limits of other processes, and what outlives the process; a call for a session or a
+process group is answered as if it was granted, so that all that the file starts ends with it. So is one for a file's
+mode or times, which Landlock has no right for and compilers ask for. The model is
 harness/worker/confinement/confinement.cpp.
 """
 import ctypes
@@ -12,12 +12,8 @@ import glob
 import os
 import platform
 import struct
-import sys
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-from compile_triton import confine  # noqa: E402
-from forms import Fault  # noqa: E402
+from forms import Fault
 
 # Of a system call: its number on x86_64 and on aarch64.
 REFUSED = {"socket": (41, 198), "connect": (42, 203), "bind": (49, 200), "ptrace": (101, 117),
@@ -89,6 +85,31 @@ def install_filter():
     no_new_privileges, set_filter, all_threads = 38, 1, 1
     libc.prctl(no_new_privileges, 1, 0, 0, 0)
     return libc.syscall(seccomp, set_filter, all_threads, filter_program) == 0
+
+
+def confine(folder, others):
+    """From here on only files below the folder can be written, and the others. Returns False where this kernel can't
+    hold that: before version 2 of Landlock, landlock(7), nothing is moved between folders, which Triton's cache does."""
+    create, add, restrict = 444, 445, 446
+    write, refer, truncate = 1 << 1, 1 << 13, 1 << 14
+    removes_and_makes = 0b1_1111_1111 << 4
+    libc = ctypes.CDLL(None)
+    version = libc.syscall(create, None, ctypes.c_size_t(0), 1)
+    if version < 2:
+        return False
+    rights = write | removes_and_makes | refer | (truncate if version >= 3 else 0)
+    attributes = struct.pack("Q", rights)
+    rules = libc.syscall(create, attributes, ctypes.c_size_t(len(attributes)), 0)
+    for path, granted in ((folder, rights), *((other, rights & (write | truncate)) for other in others)):
+        place = os.open(path, os.O_PATH)
+        rule = struct.pack("=Qi", granted, place)
+        added = libc.syscall(add, rules, 1, rule, 0) == 0
+        os.close(place)
+        if not added:
+            return False
+    set_no_new_privileges = 38
+    libc.prctl(set_no_new_privileges, 1, 0, 0, 0)
+    return libc.syscall(restrict, rules, 0) == 0
 
 
 def drop_capabilities():

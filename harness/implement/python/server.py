@@ -71,8 +71,8 @@ class FileProcess:
         self.output, printing = os.pipe()
         requests, self.requests = os.pipe()
         self.done, done = os.pipe()
-        self.process = os.fork()
-        if self.process == 0:
+        self.pid = os.fork()
+        if self.pid == 0:
             for source, target in ((os.open(os.devnull, os.O_RDONLY), 0), (printing, 1), (printing, 2)):
                 os.dup2(source, target)
             begin = 3
@@ -84,10 +84,10 @@ class FileProcess:
         for descriptor in (printing, requests, done):
             os.close(descriptor)
         os.set_blocking(self.output, False)
-        self.ended = os.pidfd_open(self.process)
+        self.ended = os.pidfd_open(self.pid)
 
     def ask(self, request, seconds):
-        """Returns how that went. The process is None behind one that went wrong."""
+        """Returns how that went, and whether the process goes on: behind what went wrong it has ended."""
         try:
             os.write(self.requests, request.encode() + b"\n")
         except BrokenPipeError:
@@ -110,22 +110,22 @@ class FileProcess:
                 count, printed = count + len(part), (printed + part)[-KEPT:]
         cut = count > MOST_PRINTED
         timed_out = not (ended or answered or cut)
-        died = 0
-        if answered and not cut:
-            end_all(but=self.process)
+        goes_on, died = answered and not cut, 0
+        if goes_on:
+            end_all(but=self.pid)
         else:
             status = self.end()
             died = os.WTERMSIG(status) if ended and os.WIFSIGNALED(status) else 0
-        return {"signal": died, "timed_out": timed_out, "cut": cut, "printed": printed.decode(errors="replace")}
+        told = {"signal": died, "timed_out": timed_out, "cut": cut, "printed": printed.decode(errors="replace")}
+        return told, goes_on
 
     def end(self):
         """With all that it started. Returns its status."""
-        os.kill(self.process, signal.SIGKILL)  # one that has ended waits to be asked for its status
-        status = os.waitpid(self.process, 0)[1]
+        os.kill(self.pid, signal.SIGKILL)  # one that has ended waits to be asked for its status
+        status = os.waitpid(self.pid, 0)[1]
         end_all()
         for descriptor in (self.output, self.requests, self.done, self.ended):
             os.close(descriptor)
-        self.process = None
         return status
 
 
@@ -141,8 +141,9 @@ def serve(act, answers):
         told = {}
         if path:
             process = process or FileProcess(act, (answers.fileno(),))
-            file, told = request["file"], process.ask(path, request["seconds"])
-            process = process if process.process is not None else None
+            file = request["file"]
+            told, goes_on = process.ask(path, request["seconds"])
+            process = process if goes_on else None
         print(json.dumps(told), file=answers, flush=True)
     if process is not None:
         process.end()

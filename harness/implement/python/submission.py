@@ -8,6 +8,7 @@ from pathlib import Path
 
 import forms
 from forms import Fault
+from trials import trials
 
 
 def problem_of(contract, family):
@@ -24,6 +25,16 @@ def run_text(text, path, name):
     sys.modules[name] = module
     exec(compile(text, path, "exec"), module.__dict__)
     return module
+
+
+def without_trials(text, path, function):
+    """The file without its own tests and benchmarks, each of which is named."""
+    tree = ast.parse(text, path)
+    left_out = trials(tree.body, [function, forms.UPSTREAM, "get_init_inputs"])
+    for one in left_out:
+        print(f"{path}:{one.lineno}: left out, since '{function}' needs nothing of it: {ast.unparse(one)[:60]}")
+    tree.body = [one for one in tree.body if one not in left_out]
+    return tree
 
 
 def plain(name):
@@ -87,7 +98,7 @@ class Call:
         path = request["file"]
         text = Path(path).read_text(encoding="utf-8")
         self.form = forms.find_form(text, path, family["name"], request["variant"], request["function"])
-        module = run_text(text, path, "python_variant")
+        module = run_text(without_trials(text, path, self.form.name), path, "python_variant")
         self.function, weights = getattr(module, self.form.name), ()
         self.problem = problem_of(request["contract"], family["name"]) if self.form.is_class else ""
         if self.form.is_class:

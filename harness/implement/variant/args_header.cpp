@@ -68,18 +68,18 @@ std::string end(const Variant& variant) {
 
 const ElementNames& element_names(DType dtype) {
   // NVRTC has no <stdint.h>.
-  static constexpr ElementNames kNames[] = {{DType::f64, "double", "double", "fp64", 2},
-                                            {DType::f32, "float", "float", "fp32", 2},
-                                            {DType::f16, "uint16_t", "__half", "fp16", 2},
-                                            {DType::bf16, "uint16_t", "__nv_bfloat16", "bf16", 4},
-                                            {DType::e4m3, "uint8_t", "__nv_fp8_e4m3", "fp8e4nv", 10},
-                                            {DType::e5m2, "uint8_t", "__nv_fp8_e5m2", "fp8e5", 12},
-                                            {DType::i64, "int64_t", "long long", "i64", 0},
-                                            {DType::i32, "int", "int", "i32", 0},
-                                            {DType::i16, "short", "short", "i16", 0},
-                                            {DType::i8, "signed char", "signed char", "i8", 0},
-                                            {DType::u8, "unsigned char", "unsigned char", "u8", 1},
-                                            {DType::boolean, "bool", "bool", "i1", 6}};
+  static constexpr ElementNames kNames[] = {{DType::f64, "double", "double", 2},
+                                            {DType::f32, "float", "float", 2},
+                                            {DType::f16, "uint16_t", "__half", 2},
+                                            {DType::bf16, "uint16_t", "__nv_bfloat16", 4},
+                                            {DType::e4m3, "uint8_t", "__nv_fp8_e4m3", 10},
+                                            {DType::e5m2, "uint8_t", "__nv_fp8_e5m2", 12},
+                                            {DType::i64, "int64_t", "long long", 0},
+                                            {DType::i32, "int", "int", 0},
+                                            {DType::i16, "short", "short", 0},
+                                            {DType::i8, "signed char", "signed char", 0},
+                                            {DType::u8, "unsigned char", "unsigned char", 1},
+                                            {DType::boolean, "bool", "bool", 6}};
   return *std::ranges::find(kNames, dtype, &ElementNames::dtype);
 }
 

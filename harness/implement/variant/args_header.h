@@ -30,7 +30,6 @@ struct ElementNames {
   DType dtype;
   const char* host;
   const char* cuda;
-  const char* triton;
   int dlpack;
 };
 const ElementNames& element_names(DType dtype);

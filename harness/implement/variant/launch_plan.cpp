@@ -222,13 +222,9 @@ std::string plan_text(const LaunchPlan& plan) {
       names.push_back(launch.kernel);
       found = names.end() - 1;
     }
-    text += fmt::format("kernel {} grid {} block {} cluster {} shared {} cooperative {:d} persist {}",
+    text += fmt::format("kernel {} grid {} block {} cluster {} shared {} cooperative {:d} persist {}\n",
                         found - names.begin(), triple(launch.grid), triple(launch.block), triple(launch.cluster),
                         launch.shared_bytes, launch.cooperative, launch.persist);
-    for (const int word : launch.words) {
-      text += fmt::format(" {}", word);
-    }
-    text += "\n";
   }
   return text;
 }

@@ -434,7 +434,7 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
   if (fs::path(path).extension() == ".py" && !is_python(text)) {
     throw UserError(
         "'" + path + "' does not begin as Python does: with an import, a definition, a text, or '# apo:' lines",
-        "begin it with 'import torch', or '# apo:launch KERNEL grid=BLOCKS' for a Triton kernel");
+        "begin it with 'import torch'");
   }
   const FileIdentity identity = identity_of(absolute, family);
   const std::string source = is_object ? ffi_block(text, path, identity.family, identity.name) : text;

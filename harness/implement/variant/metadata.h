@@ -42,8 +42,6 @@ FileIdentity identity_of(const std::filesystem::path& path, const std::string& f
 //   ffi OBJECT.so [NAME]            a shared object beside the file, whose function __tvm_ffi_NAME is called
 //   record CALL.record              the file beside it that 'apo record' wrote: its operations are launched
 //   launch KERNEL grid=E[,E[,E]] block=E[,E[,E]] [shared=E] [cluster=E] [l2_persist=E] [cooperative=E] [when=E]
-//   launch KERNEL grid=E[,E[,E]] [args=NAME|BUFFER:TYPE|E|C,...] [warps=E] [stages=E] [when=E] [CONSTEXPR=E|C ...]
-//                                   of a Triton kernel; C is a constant of Python's (is_python_constant)
 // Throws UserError with path:line, the mistake and its fix.
 Variant parse_variant(std::string_view source, const std::string& path, const std::vector<SourceFile>& headers,
                       const FileIdentity& otherwise);
@@ -61,10 +59,6 @@ Variant load_variant(const std::string& path, const std::vector<std::filesystem:
 // a parent that is not named. Throws UserError naming path:line.
 void check_metadata(const Variant& variant, const Family& family, const std::vector<BlockLine>& block,
                     const std::string& path);
-
-// Returns whether it is a float, a string, None, True, False or a name of Triton's language, such as tl.float32, which
-// a line of a Triton kernel may have in place of an integer expression.
-bool is_python_constant(const std::string& text);
 
 // Returns whether the code of the variant, or an attribute of a launch, names the tunable: without one all its values
 // make the same program.

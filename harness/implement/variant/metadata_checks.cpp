@@ -47,12 +47,8 @@ class Checker {
       check_expression_of("scratch", i, variant_.scratch[i].bytes, symbols_);
       check_when("scratch", i, variant_.scratch[i].when);
     }
-    if (is_triton(variant_)) {
-      check_triton();
-      return;
-    }
-    if (is_python_call(variant_)) {
-      check_python_call();
+    if (is_python(variant_.source)) {
+      check_python();
       return;
     }
     for (const TunedFlag& flag : variant_.tuned_flags) {
@@ -191,78 +187,22 @@ class Checker {
     }
   }
 
-  // Only Triton knows the kernels' arguments and constexprs.
-  void check_triton() const {
-    if (variant_.target != Target::cuda) {
-      fail("launch", 1, "a Triton variant launches kernels on target cuda, and this has target host",
-           "remove the apo:target line");
-    }
-    for (const auto& [key, given] : {std::pair{"link", !variant_.libraries.empty()},
-                                     {"include", !variant_.includes.empty()},
-                                     {"flags", !variant_.flags.empty() || !variant_.tuned_flags.empty()},
-                                     {"function", has_function()},
-                                     {"ffi", !variant_.object.empty()}}) {
-      if (given) {
-        fail(key, 0, std::string("a Triton kernel takes no apo:") + key, "remove the line");
-      }
-    }
-    for (std::size_t i = 0; i < variant_.launches.size(); ++i) {
-      for (const auto& [name, expression] : variant_.launches[i].attributes) {
-        check_triton_attribute(name, expression, i);
-      }
-      check_has(variant_.launches[i], i, {"grid"});
-    }
-  }
-  // The file launches what it likes, by settings of its own.
-  void check_python_call() const {
+  // The file launches what it likes.
+  void check_python() const {
     if (variant_.target != Target::cuda) {
       fail("target", 0, "a Python file is called on target cuda, and recorded there", "remove the apo:target line");
     }
     for (const auto& [key, given] : {std::pair{"link", !variant_.libraries.empty()},
                                      {"include", !variant_.includes.empty()},
                                      {"flags", !variant_.flags.empty() || !variant_.tuned_flags.empty()},
-                                     {"tunable", !variant_.tunables.empty()},
                                      {"scratch", !variant_.scratch.empty()},
+                                     {"launch", !variant_.launches.empty()},
                                      {"ffi", !variant_.object.empty()}}) {
       if (given) {
-        const std::string name = key == std::string_view("tunable") ? "tune" : key;
-        fail(key, 0, "a Python file that is called takes no apo:" + name,
-             "remove the line, or write '# apo:launch KERNEL grid=BLOCKS' for a Triton kernel");
+        fail(key, 0, std::string("a Python file takes no apo:") + key,
+             "remove the line: a function of the file allocates and launches, such as '" + variant_.family + "'");
       }
     }
-  }
-  void check_triton_attribute(const std::string& name, const std::string& expression, std::size_t index) const {
-    std::vector<std::string> names = symbols_;
-    if (name == "block" || name == "shared" || name == "cluster" || name == "cooperative" || name == "l2_persist") {
-      fail("launch", index, "Triton decides on the " + name + " of a kernel",
-           "remove it; warps=EXPRESSION sets the threads");
-    }
-    if (name == "when") {
-      check_when("launch", index, expression);
-      return;
-    }
-    if (name == "args") {
-      for (const ArgumentField& field : argument_fields(family_, variant_)) {
-        names.push_back(field.name);
-      }
-      check_expressions(index, name, untyped(expression), expression.size(), names);
-      return;
-    }
-    if (name != "grid") {  // compiled values do not depend on a device
-      std::erase_if(names, [](const std::string& symbol) {
-        return std::ranges::find(device_fact_names(), symbol) != device_fact_names().end();
-      });
-    }
-    check_expressions(index, name, expression, name == "grid" ? 3 : 1, names);
-  }
-  // Words of args= without the types of elements behind the names of scratch buffers: "partial:fp32".
-  std::string untyped(const std::string& text) const {
-    std::string result = text;
-    for (const ScratchBuffer& buffer : variant_.scratch) {
-      result = Pattern("\\b" + buffer.name + ":(fp16|bf16|fp32|fp64|i8|i16|i32|i64|u8|u16|u32|u64)")
-                   .replace(result, buffer.name);
-    }
-    return result;
   }
 
   void check_launch(const Launch& launch, std::size_t index) const {
@@ -291,9 +231,7 @@ class Checker {
            most == 3 ? "at most three: x,y,z" : "give one");
     }
     for (const std::string& part : parts) {
-      if (!is_triton(variant_) || name == "grid" || !is_python_constant(part)) {
-        check_expression_of("launch", index, part, names);
-      }
+      check_expression_of("launch", index, part, names);
     }
   }
   void check_attribute(const std::string& name, const std::string& expression, std::size_t index) const {
@@ -318,12 +256,6 @@ class Checker {
 };
 
 }  // namespace
-
-bool is_python_constant(const std::string& text) {
-  static const Pattern kConstant(
-      R"(None|True|False|'[^']*'|"[^"]*"|tl\.\w+|-?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?|-?\d+[eE][-+]?\d+)");
-  return kConstant.matches(text);
-}
 
 bool is_read(const Variant& variant, const std::string& tunable) {
   const auto reads = [&](const std::string& text) { return has_word(text, tunable); };

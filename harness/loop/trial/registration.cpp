@@ -227,8 +227,8 @@ void name_users_file(CandidateAnswer& answer, const std::string& path, const std
 }
 
 void note_call(CandidateAnswer& answer, const Family& family, const Variant& variant) {
-  if (is_python_call(variant)) {
-    answer.call = python_call(home_folder(), family, variant).text;
+  if (is_python(variant.source)) {
+    answer.call = python_call(home_folder(), family, variant, {}).text;
     if (!answer.call.empty()) {
       answer.feedback.push_back("calls " + answer.call);
     }

@@ -186,24 +186,17 @@ std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaMo
     if (kernel.recorded) {
       continue;  // with its parameters
     }
-    const std::size_t words = kernel.launch.words.size();
     std::size_t offset = 0;
     std::size_t bytes = 0;
     const auto has = [&](std::size_t parameter) {
       return driver.parameter_info(kernel.function, parameter, &offset, &bytes) == cuda::kSuccess;
     };
-    bool fits = true;
-    for (std::size_t i = 0; i < std::max<std::size_t>(1, words); ++i) {
-      fits = fits && has(i) && (words > 0 ? bytes <= sizeof(std::uint64_t) : bytes == expected);
-    }
-    if (!fits || has(std::max<std::size_t>(1, words))) {
-      return Failure{Outcome::wrong_abi,
-                     words > 0 ? fmt::format("the kernel '{}' does not take {} parameters of at most 8 bytes",
-                                             kernel.launch.kernel, words)
-                               : fmt::format("the kernel '{}' does not take the generated argument struct of {} bytes "
-                                             "as its only parameter",
-                                             kernel.launch.kernel, expected),
-                     slot};
+    if (!has(0) || bytes != expected || has(1)) {
+      return Failure{
+          Outcome::wrong_abi,
+          fmt::format("the kernel '{}' does not take the generated argument struct of {} bytes as its only parameter",
+                      kernel.launch.kernel, expected),
+          slot};
     }
   }
   return std::nullopt;
@@ -241,15 +234,8 @@ cuda::Result launch_kernel(const cuda::Driver& driver, const CudaOperation& kern
                                   .stream = stream,
                                   .attributes = attributes.data(),
                                   .attribute_count = count};
-  std::uint64_t null = 0;
-  std::vector<void*> parameters = {words.data()};
-  if (!plan.words.empty()) {
-    parameters.clear();
-    for (const int word : plan.words) {
-      parameters.push_back(word < 0 ? &null : &words.at(static_cast<std::size_t>(word)));
-    }
-  }
-  return driver.launch(&config, kernel.function, parameters.data(), nullptr);
+  void* parameters = words.data();
+  return driver.launch(&config, kernel.function, &parameters, nullptr);
 }
 
 namespace {

@@ -1,5 +1,4 @@
 # tests/cli/bring/definition_test.py - a definition imported, and variants held against it; where PyTorch is.
-import ctypes
 import os
 import subprocess
 import unittest
@@ -101,10 +100,10 @@ class ImportWithPyTorch(DefinitionTest):
 
     def test_a_file_of_kernelbench_that_fails_is_one_error_and_nothing_is_written(self):
         rest = "class Model: pass\ndef get_inputs(): return []\n"
-        has_landlock = ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1) >= 2  # its version
         for text, said in (("class Model: pass\n", "problem.py defines no 'get_inputs'"),
                            ("import os\nos.abort()\n" + rest, "was ended by SIGABRT"),
-                           ("open('written', 'w')\n" + rest if has_landlock else "", "problem.py")):
+                           ("open('written', 'w')\n" + rest, "PermissionError"),
+                           ("import socket\nsocket.socket()\n" + rest, "PermissionError")):
             self.place.write("problem.py", text)
             self.said(self.apo("import", "kernelbench", "problem.py", "--python", PYTHON, code=1).err, said)
         self.assertFalse(self.place.exists("written") or self.place.exists("problem.h"))

@@ -120,9 +120,9 @@ TEST(Steps, TakeADeviceVariantWithItsArgumentStruct) {
   EXPECT_TRUE(call.memory.at(0).is_scratch);
   const StepWith with = step_with(step(), of_family(), "scale", {64, 64}, call);
   EXPECT_EQ(with.call.operations[1].kernel->places[1], (RecordedPlace{.parameter = 8, .memory = 0, .offset = 64}));
-  LaunchPlan one_by_one = plan;
-  one_by_one.launches[0].words = {0, 1};
-  EXPECT_THROW(call_of(one_by_one, "cubin", 2, {}, {}), UserError);
+  LaunchPlan persists = plan;
+  persists.launches[0].persist = 1;
+  EXPECT_THROW(call_of(persists, "cubin", 2, {}, {}), UserError);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ def family(inputs=("x",), outputs=("y",), scalars=(), axes=("n",)):
         "outputs": tensors(*outputs),
         "scalars": list(scalars),
         "axes": list(axes),
+        "tunables": ["WARPS"],
     }
 
 
@@ -58,8 +59,8 @@ class Forms(unittest.TestCase):
         with self.assertRaisesRegex(Fault, "no class ModelNew, and no function 'custom_kernel', 'run' or 'norm'"):
             found("import torch\nif __name__ == '__main__':\n    def run(x): pass\n")
 
-    def test_kernels_alone_need_a_launch_line(self):
-        with self.assertRaisesRegex(Fault, "Triton kernels, and no function that launches them.*apo:launch"):
+    def test_kernels_alone_need_a_function_that_launches_them(self):
+        with self.assertRaisesRegex(Fault, "Triton kernels, and no function that launches them.*apo:function NAME"):
             found("@triton.jit\ndef norm(x): pass\n")
 
     def test_a_syntax_error_has_its_line(self):

@@ -40,6 +40,7 @@ class Case:
             "outputs": list(outputs),
             "scalars": [],
             "axes": list(values or {}),
+            "tunables": [],
         }
         with tempfile.TemporaryDirectory(prefix="apo-test") as name:
             folder, self.path = Path(name), f"{name}/submission.py"
@@ -343,7 +344,7 @@ class Sandbox(unittest.TestCase):
 
     def test_a_system_that_cannot_hold_it_refuses_the_file(self):
         for body, says in (
-            ("while sandbox.confine(folder): pass\nsandbox.hold_files(folder)", "newer with Landlock"),
+            ("while sandbox.confine(folder, ()): pass\nsandbox.hold_files(folder)", "newer with Landlock"),
             ("while sandbox.install_filter(): pass\nsandbox.hold_calls()", "it takes seccomp"),
         ):
             self.assertRegex(self.run_inside(body), "Fault: this system cannot confine a Python file's own.*" + says)
@@ -389,9 +390,9 @@ class Server(unittest.TestCase):
             f"import json, os, server, time\ndef act(request):\n  {body}\n"
             "server.ctypes.CDLL(None).prctl(server.ADOPT_ORPHANS, 1, 0, 0, 0)\n"
             "process = server.FileProcess(act)\n"
-            f"told = process.ask('a request', {seconds})\n"
-            "left = [one for one in server.children() if one != process.process]\n"
-            "print(json.dumps([told, left, process.process is not None]))\n"
+            f"told, goes_on = process.ask('a request', {seconds})\n"
+            "left = [one for one in server.children() if one != process.pid]\n"
+            "print(json.dumps([told, left, goes_on]))\n"
         )
         self.assertEqual(ran.stderr, "")
         return json.loads(ran.stdout)

@@ -1,3 +1,0 @@
-import collections
-
-GPUTarget = collections.namedtuple("GPUTarget", "backend arch warp_size")

@@ -1,5 +1,0 @@
-class constexpr:
-    pass
-
-
-float32 = "the type float32"
