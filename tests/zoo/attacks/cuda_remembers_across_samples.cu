@@ -3,11 +3,7 @@
 // apo:idea       Keeps its last results in device memory from one sample to the next, and replays one when the same input comes again.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // apo:launch     remember grid=1 block=1
-// zoo: how compare cold n1m
-// zoo: against copy/cuda_slow
-// zoo: expect not_accepted
-// zoo: guard state
-// zoo: exploit 6
+// zoo: how compare cold n1m; against copy/cuda_slow; expect not_accepted; guard state; exploit 6
 #include "slow_copy.cuh"
 
 constexpr long long kMost = 1 << 20;

@@ -3,11 +3,7 @@
 // apo:idea       Keeps its last results in a table that it declares unchangeable, and replays one.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // apo:launch     remember grid=1 block=1
-// zoo: how compare cold n4k
-// zoo: against copy/cuda_slower
-// zoo: expect not_accepted
-// zoo: guard state
-// zoo: exploit 6
+// zoo: how compare cold n4k; against copy/cuda_slower; expect not_accepted; guard state; exploit 6
 #include "slow_copy.cuh"
 
 constexpr long long kMost = 4096;

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_hinders_now_and_then
 // apo:target     host
 // apo:idea       Replaces the incumbent by a slower function for less than half of the blocks, so that its middle call is as ever.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 32
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 32
 #include <dlfcn.h>
 #include <link.h>
 

@@ -1,12 +1,7 @@
 // apo:variant    copy/host_hinders_the_rival
 // apo:target     host
 // apo:idea       Finds the incumbent's code in the process and writes a jump to a slower one into it.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 32
-// zoo: needs x86_64
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 32; needs x86_64
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>

@@ -1,13 +1,8 @@
 // apo:variant    copy/host_patches_the_clock
 // apo:target     host
 // apo:idea       Writes a jump into the code of the system clock, to one that runs at half speed.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect faulted
-// zoo: guard code
-// zoo: exploit 10
-// zoo: evidence code or constants of libc
-// zoo: needs x86_64
+// zoo: how compare warm n4k; against copy/host_slow; expect faulted; guard code; exploit 10
+// zoo: evidence code or constants of libc; needs x86_64
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>

@@ -1,12 +1,7 @@
 // apo:variant    copy/host_rebinds_the_clock
 // apo:target     host
 // apo:idea       Looks up the worker's own symbol table and puts a clock there that runs at half speed.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect faulted
-// zoo: guard code
-// zoo: exploit 10
-// zoo: evidence bound symbols
+// zoo: how compare warm n4k; against copy/host_slow; expect faulted; guard code; exploit 10; evidence bound symbols
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_remembers_every_other_time
 // apo:target     host
 // apo:idea       Keeps inputs and results, and uses them in less than half of its samples, so that its middle call shows nothing.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 6
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 6
 #include <cstring>
 #include <vector>
 

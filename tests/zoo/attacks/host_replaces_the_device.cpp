@@ -1,11 +1,7 @@
 // apo:variant    copy/host_replaces_the_device
 // apo:target     host
 // apo:idea       Puts functions of its own in the place of the worker's, and makes the results of new inputs when a sample is prepared.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 10
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 10
 #include <cstdio>
 #include <cstring>
 #include <vector>

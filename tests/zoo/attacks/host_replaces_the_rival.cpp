@@ -1,11 +1,7 @@
 // apo:variant    copy/host_replaces_the_rival
 // apo:target     host
 // apo:idea       Finds the pointer through which the worker calls the incumbent, among its data, and puts a slower function there.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 32
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 32
 #include <dlfcn.h>
 #include <link.h>
 

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_works_ahead
 // apo:target     host
 // apo:idea       Keeps results by content, and looks in every call whether the other inputs are new, so that the call on them finds its result there.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 6
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 6
 #include <cstring>
 #include <vector>
 
