@@ -1,4 +1,4 @@
-// tests/zoo/kinds/r03_neighbours/flags.cuh - a block waits for the flag of the one DISTANCE before it, and does AFTERWARDS.
+// tests/zoo/kinds/r03_neighbours/flags.cuh - a block waits for the flag DISTANCE before its own, and does AFTERWARDS.
 #include "smooth.args.h"
 
 extern "C" __global__ void clear(const smooth_args a) {
