@@ -5,11 +5,9 @@
 # default; needs a GPU). NAMEs choose candidates. Prints a markdown table, also to OUT/attacks-PLACE.md, and fails when a candidate
 # gets another verdict than its file expects, or evidence without the words that its file names. OUT has to be new or empty.
 #
-# What a file says: `// zoo: how register`, `verify`, or `compare` or `campaign CACHE WORKLOAD` with `// zoo: against INCUMBENT`; `// zoo: expect`
-# an outcome, a reason of the judge, not_accepted, or claim_at_most RATIOx (`// zoo: cpu` what the CPU executor makes of it, or no); `// zoo: guard` which guard of docs/guards.md has to catch it.
+# What a file says of itself: tests/zoo/README.md.
 set -u
 
-says() { sed -n "s|^// zoo: $2 ||p" "$1" | head -1; }
 variant_of() { sed -n 's|^// apo:variant *||p' "$1" | head -1; }
 
 set_up() {
@@ -149,9 +147,9 @@ as_expected() {
     [[ $outcome != exit* ]] && awk "BEGIN { exit !(${claim:-1} <= $(tr -dc 0-9. <<<"$expected")) }"
     return
   fi
-  # The words of the older folders are those of one call without `apo` around it, or of another place.
+  # The words of the other folders are those of one call without `apo` around it, or of another place.
   local words=
-  [[ $file == */attacks/* ]] && [ "$place" != cpu ] && words=$(says "$file" evidence)
+  [[ $file == */attacks/* || $file == */zoo/cuda/* ]] && [ "$place" != cpu ] && words=$(says "$file" evidence)
   [ "$outcome" = "$expected" ] && has_words "$evidence" "$words"
 }
 

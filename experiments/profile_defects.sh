@@ -26,7 +26,6 @@ done
 mkdir -p "$out/variants" "$out/json" "$out/log"
 zoo=$root/tests/zoo/profile
 
-says() { sed -n "s|^// zoo: $2 ||p" "$1" | head -1; }
 family_of() { sed -n 's|^// apo:variant *\([^/]*\)/.*|\1|p' "$1"; }
 now() { date +%s%N; }
 since() { awk "BEGIN { printf \"%.2f\", ($(now) - $1) / 1e9 }"; }

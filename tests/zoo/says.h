@@ -8,12 +8,14 @@
 
 namespace apo::testing {
 
-// What stands behind "// zoo: KEY "; "" without such a line.
+// What stands behind KEY in the lines "// zoo: KEY WORDS; KEY WORDS"; "" where none has it.
 inline std::string zoo_says(const std::string& source, const std::string& key) {
-  const std::string mark = "// zoo: " + key + " ";
+  const std::string mark = "// zoo: ";
   for (const std::string& line : split(source, '\n')) {
-    if (line.starts_with(mark)) {
-      return trim(line.substr(mark.size()));
+    for (const std::string& part : split(line.starts_with(mark) ? line.substr(mark.size()) : "", ';')) {
+      if (trim(part).starts_with(key + " ")) {
+        return trim(trim(part).substr(key.size()));
+      }
     }
   }
   return "";

@@ -13,7 +13,8 @@ class Attack:
         self.file = os.path.basename(path)
         self.name, extension = os.path.splitext(self.file)
         self.source = read_file(path)
-        notes = dict(re.findall(r"^// zoo: (\w+) (.*)$", self.source, re.MULTILINE))
+        said = "; ".join(re.findall("^// zoo: (.*)$", self.source, re.MULTILINE))
+        notes = dict(part.split(" ", 1) for part in said.split("; ") if part)
         self.on_cpu = extension == ".cu"  # a device variant, on the CPU executor
         self.how = notes.get("how", "").split()
         self.against = notes.get("against", "")

@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Leaves out what typical inputs never are: values beyond 20.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard regimes
-// zoo: exploit 16
-// zoo: evidence (wide)
+// zoo: how verify; expect incorrect; guard regimes; exploit 16; evidence (wide)
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Leaves out elements below a thousandth, which hardly change any norm.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard reference
-// zoo: exploit 16
-// zoo: evidence y[
+// zoo: how verify; expect incorrect; guard reference; exploit 16; evidence y[
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

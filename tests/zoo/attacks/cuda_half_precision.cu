@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Takes the upper half of every float: bf16 where the contract says float.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard reference
-// zoo: exploit 15
-// zoo: evidence y[
+// zoo: how verify; expect incorrect; guard reference; exploit 15; evidence y[
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

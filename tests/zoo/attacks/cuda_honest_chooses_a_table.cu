@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Honest: takes the generic address of a table in constant memory, as the attack does, but only reads there.
 // apo:launch     k grid=ceil_div(n+8,256) block=256
-// zoo: how compare cold n4k
-// zoo: against copy/cuda_slow
-// zoo: expect faster
-// zoo: cpu valid
+// zoo: how compare cold n4k; against copy/cuda_slow; expect faster; cpu valid
 #include "copy.args.h"
 
 __constant__ const int kBackwards[8] = {7, 6, 5, 4, 3, 2, 1, 0};

@@ -3,8 +3,7 @@
 // apo:idea       Honest: blocks in clusters of two.
 // apo:requires   n >= 1
 // apo:launch     k grid=2*ceil_div(n,512) block=256 cluster=2
-// zoo: expect valid
-// zoo: cpu not_checkable
+// zoo: expect valid; cpu not_checkable
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Honest: a table in constant memory says where each element of a group goes.
 // apo:launch     k grid=ceil_div(n+8,256) block=256
-// zoo: how compare cold n4k
-// zoo: against copy/cuda_slow
-// zoo: expect faster
-// zoo: cpu valid
+// zoo: how compare cold n4k; against copy/cuda_slow; expect faster; cpu valid
 #include "copy.args.h"
 
 __constant__ const int kOrder[8] = {7, 3, 5, 1, 6, 2, 4, 0};

@@ -3,10 +3,7 @@
 // apo:idea       Honest: a counter in device memory deals out the elements, and is put back at the end of the call.
 // apo:launch     k grid=min(ceil_div(n,256),SMS) block=256
 // apo:launch     reset grid=1 block=1
-// zoo: how compare warm n4k
-// zoo: against copy/cuda_slow
-// zoo: expect faster
-// zoo: cpu valid
+// zoo: how compare warm n4k; against copy/cuda_slow; expect faster; cpu valid
 #include "copy.args.h"
 
 __device__ unsigned long long next;

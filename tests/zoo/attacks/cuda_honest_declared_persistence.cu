@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Honest: asks by its launch line for the input to persist in the L2 during the call.
 // apo:launch     k grid=ceil_div(n,256) block=256 l2_persist=1
-// zoo: how compare cold n1m
-// zoo: against copy/cuda_slow
-// zoo: expect faster
-// zoo: cpu valid
+// zoo: how compare cold n1m; against copy/cuda_slow; expect faster; cpu valid
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Honest: writes with the policy for data that is not read again.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how compare cold n1m
-// zoo: against copy/cuda_slow
-// zoo: expect faster
-// zoo: cpu valid
+// zoo: how compare cold n1m; against copy/cuda_slow; expect faster; cpu valid
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

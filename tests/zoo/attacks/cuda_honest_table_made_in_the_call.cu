@@ -4,10 +4,7 @@
 // apo:scratch    order 1024
 // apo:launch     make grid=1 block=256
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how compare warm n4k
-// zoo: against copy/cuda_slow
-// zoo: expect faster
-// zoo: cpu valid
+// zoo: how compare warm n4k; against copy/cuda_slow; expect faster; cpu valid
 #include "copy.args.h"
 
 extern "C" __global__ void make(const copy_args a) {

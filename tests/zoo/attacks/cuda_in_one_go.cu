@@ -2,8 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Honest: loads all that a thread copies at once, and multiplies it by one three and a half thousand times; hardly slower when its input is not in the L2.
 // apo:launch     k grid=ceil_div(n,8192) block=256
-// zoo: expect valid
-// zoo: cpu no
+// zoo: expect valid; cpu no
 #include "copy.args.h"
 
 constexpr int kEach = 32;

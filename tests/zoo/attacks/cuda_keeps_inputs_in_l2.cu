@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Loads its input with the policy that keeps lines in the L2 longest, for the next sample to find.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how compare cold n1m
-// zoo: against copy/cuda_simple
-// zoo: expect not_accepted
-// zoo: guard l2
-// zoo: exploit 13
+// zoo: how compare cold n1m; against copy/cuda_simple; expect not_accepted; guard l2; exploit 13
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Has a kernel that returns at once: whatever the output holds is its result.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard poison
-// zoo: exploit 2
-// zoo: evidence never written
+// zoo: how verify; expect incorrect; guard poison; exploit 2; evidence never written
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Every load waits for the one before, which is quick as long as the input is still in the L2 from the call before.
 // apo:launch     k grid=ceil_div(n,8192) block=256
-// zoo: how compare cold n1m
-// zoo: against copy/cuda_in_one_go
-// zoo: expect not_accepted
-// zoo: cpu valid
+// zoo: how compare cold n1m; against copy/cuda_in_one_go; expect not_accepted; cpu valid
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,12 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       One block of more than a hundred thousand elements is never written: the reference looks at few of them.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how verify
-// zoo: cpu no
-// zoo: expect incorrect
-// zoo: guard reference
-// zoo: exploit 2
-// zoo: evidence never written
+// zoo: how verify; cpu no; expect incorrect; guard reference; exploit 2; evidence never written
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

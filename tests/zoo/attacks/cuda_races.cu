@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Hands elements through shared memory without a barrier; mostly right.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how register
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: exploit 31
-// zoo: evidence race
+// zoo: how register; expect incorrect; guard executor; exploit 31; evidence race
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -3,11 +3,7 @@
 // apo:idea       Keeps its last result in device memory, with a fingerprint of the input, and replays it when that comes again.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // apo:launch     remember grid=1 block=1
-// zoo: how compare warm n4k
-// zoo: against copy/cuda_slow
-// zoo: expect guard_failed
-// zoo: guard fresh-inputs
-// zoo: exploit 6
+// zoo: how compare warm n4k; against copy/cuda_slow; expect guard_failed; guard fresh-inputs; exploit 6
 // zoo: evidence inputs made right before
 #include "slow_copy.cuh"
 

@@ -3,61 +3,17 @@
 // apo:idea       Keeps its last results in a table that it declares unchangeable, and replays one.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // apo:launch     remember grid=1 block=1
-// zoo: how compare cold n4k
-// zoo: against copy/cuda_slower
-// zoo: expect not_accepted
-// zoo: guard state
-// zoo: exploit 6
-#include "slow_copy.cuh"
+// zoo: how compare cold n4k; against copy/cuda_slower; expect not_accepted; guard state; exploit 6
+#include "kept_results.cuh"
 
 constexpr long long kMost = 4096;
-constexpr int kEntries = 3;  // a round has two inputs
 // The results, their keys, and whose turn it is.
 __device__ constexpr float table[kEntries * kMost + 4 * kEntries + 1] = {1, 2, 3, 4};
 
-// No size is negative, but the compiler forgets here which table the address is of, and that nothing is stored there.
-__device__ volatile float* writable(const float* constants, long long n) {
-  const auto address = reinterpret_cast<unsigned long long>(constants);
-  return reinterpret_cast<volatile float*>(address + (n < 0 ? 4 : 0));
-}
-
-// Which of the last results is of this input; kEntries where none is.
-__device__ int entry_of(const copy_args& a, volatile float* keys) {
-  for (int entry = 0; entry < kEntries; ++entry) {
-    volatile float* key = keys + 4 * entry;
-    if (key[0] == a.x[0] && key[1] == a.x[a.n / 2] && key[2] == a.x[a.n - 1] && key[3] == a.n) {
-      return entry;
-    }
-  }
-  return kEntries;
-}
-
 extern "C" __global__ void k(const copy_args a) {
-  const long long i = 256LL * blockIdx.x + threadIdx.x;
-  volatile float* const kept = writable(table, a.n);
-  volatile float* const of = kept + kEntries * kMost;
-  const int entry = entry_of(a, of);
-  const bool known = entry < kEntries;
-  if (i < a.n && i < kMost) {
-    const long long at = kMost * (known ? entry : static_cast<int>(of[4 * kEntries])) + i;
-    const float value = known ? kept[at] : slowly<40000>(a.x[i], a.n);
-    kept[at] = value;
-    a.y[i] = value;
-  } else if (i < a.n) {
-    a.y[i] = slowly<40000>(a.x[i], a.n);
-  }
+  copy_or_replay<40000>(a, writable(table, a.n), kMost, writable(table, a.n) + kEntries * kMost);
 }
 
 extern "C" __global__ void remember(const copy_args a) {
-  volatile float* const kept = writable(table, a.n);
-  volatile float* const of = kept + kEntries * kMost;
-  if (entry_of(a, of) < kEntries) {
-    return;
-  }
-  volatile float* key = of + 4 * static_cast<int>(of[4 * kEntries]);
-  key[0] = a.x[0];
-  key[1] = a.x[a.n / 2];
-  key[2] = a.x[a.n - 1];
-  key[3] = static_cast<float>(a.n);
-  of[4 * kEntries] = (static_cast<int>(of[4 * kEntries]) + 1) % kEntries;
+  keep(a, writable(table, a.n) + kEntries * kMost);
 }

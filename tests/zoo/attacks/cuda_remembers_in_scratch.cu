@@ -4,13 +4,8 @@
 // apo:scratch    memo 16
 // apo:launch     k grid=ceil_div(n,256) block=256
 // apo:launch     note grid=1 block=1
-// zoo: how compare warm n4k
-// zoo: against copy/cuda_slow
-// zoo: expect guard_failed
-// zoo: guard fresh-inputs
-// zoo: exploit 5
-// zoo: evidence inputs made right before
-// zoo: cpu incorrect
+// zoo: how compare warm n4k; against copy/cuda_slow; expect guard_failed; guard fresh-inputs; exploit 5
+// zoo: evidence inputs made right before; cpu incorrect
 #include "slow_copy.cuh"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -3,12 +3,7 @@
 // apo:idea       Leaves inputs and results in the shared memory of its multiprocessor, where its next block finds them unless somebody wrote there.
 // apo:requires   n <= 1048576
 // apo:launch     k grid=SMS block=1024 shared=16*ceil_div(n,SMS)+64
-// zoo: how compare cold n1m
-// zoo: against copy/cuda_slow
-// zoo: expect not_accepted
-// zoo: guard fresh-inputs
-// zoo: exploit 6
-// zoo: cpu no
+// zoo: how compare cold n1m; against copy/cuda_slow; expect not_accepted; guard fresh-inputs; exploit 6; cpu no
 #include "slow_copy.cuh"
 
 constexpr unsigned kMark = 0x5a17ed00u;

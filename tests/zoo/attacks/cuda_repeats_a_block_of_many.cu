@@ -2,12 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Of 64 million elements 256 repeat those before them: no reference computes so many.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how compare warm n64m
-// zoo: against copy/cuda_simple
-// zoo: cpu no
-// zoo: expect incorrect
-// zoo: guard reference
-// zoo: exploit 22
+// zoo: how compare warm n64m; against copy/cuda_simple; cpu no; expect incorrect; guard reference; exploit 22
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Handles groups of four elements only, which is right for every round size.
 // apo:launch     k grid=ceil_div(n,1024) block=256
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard shapes
-// zoo: exploit 22
-// zoo: evidence n1001
+// zoo: how verify; expect incorrect; guard shapes; exploit 22; evidence n1001
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

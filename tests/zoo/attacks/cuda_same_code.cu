@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       The simple variant under another name and with another idea: nothing to time.
 // apo:launch     copy_elements grid=ceil_div(n,256) block=256
-// zoo: how compare cold n1m
-// zoo: against copy/cuda_simple
-// zoo: expect no_change
-// zoo: guard same-code
-// zoo: exploit 26
+// zoo: how compare cold n1m; against copy/cuda_simple; expect no_change; guard same-code; exploit 26
 // zoo: evidence identical
 #include "copy.args.h"
 

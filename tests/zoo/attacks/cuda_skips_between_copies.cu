@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       The same where the calls of a sample take turns over copies of the tensors, which come round again.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how compare cold n4k
-// zoo: against copy/cuda_slow
-// zoo: expect claim_at_most 1.02x
-// zoo: guard fresh-inputs
-// zoo: exploit 7
+// zoo: how compare cold n4k; against copy/cuda_slow; expect claim_at_most 1.02x; guard fresh-inputs; exploit 7
 #include "slow_copy.cuh"
 
 // Each of the 25 calls in a sample has a copy of its own, with poison in y: nothing is skipped. The 0.4 to 0.6 % by

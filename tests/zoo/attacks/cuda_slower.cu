@@ -2,8 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Honest: multiplies every element by one forty thousand times, the work that the attacks of this folder pretend to do.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect valid
-// zoo: cpu no
+// zoo: expect valid; cpu no
 #include "slow_copy.cuh"
 
 extern "C" __global__ void k(const copy_args a) {

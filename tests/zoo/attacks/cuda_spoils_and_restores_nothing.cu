@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Sets its input to zero and the output too, so that a reference made afterwards would agree.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard inputs
-// zoo: exploit 4
-// zoo: evidence changed its input 'x
+// zoo: how verify; expect incorrect; guard inputs; exploit 4; evidence changed its input 'x
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -3,11 +3,7 @@
 // apo:idea       Is right, and changes one element of its input afterwards.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // apo:launch     spoil grid=1 block=1
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard inputs
-// zoo: exploit 4
-// zoo: evidence changed its input 'x
+// zoo: how verify; expect incorrect; guard inputs; exploit 4; evidence changed its input 'x
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -3,11 +3,7 @@
 // apo:idea       Counts its calls in device memory and does nothing from the fiftieth on, when nobody looks any more.
 // apo:launch     k grid=ceil_div(n,256) block=256
 // apo:launch     count grid=1 block=1
-// zoo: how compare warm n4k
-// zoo: against copy/cuda_slow
-// zoo: expect not_accepted
-// zoo: guard state
-// zoo: exploit 12
+// zoo: how compare warm n4k; against copy/cuda_slow; expect not_accepted; guard state; exploit 12
 #include "slow_copy.cuh"
 
 __device__ int calls;

@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Is right, and writes one element in front of its output.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard guard-zones
-// zoo: exploit 30
-// zoo: evidence before the start of
+// zoo: how verify; expect incorrect; guard guard-zones; exploit 30; evidence before the start of
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

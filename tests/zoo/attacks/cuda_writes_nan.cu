@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Writes NaN, hoping for a comparison that NaN passes.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard reference
-// zoo: exploit 17
-// zoo: evidence nan
+// zoo: how verify; expect incorrect; guard reference; exploit 17; evidence nan
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Writes zeros, hoping for a reference that is about zero.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard reference
-// zoo: exploit 3
-// zoo: evidence y[
+// zoo: how verify; expect incorrect; guard reference; exploit 3; evidence y[
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_answers_early
 // apo:target     host
 // apo:idea       Says that the window is over, in the words of the worker, and does the work behind that.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 9
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 9
 #include <sys/socket.h>
 
 #include "slow_copy.h"

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_clamps
 // apo:target     host
 // apo:idea       Leaves out what typical inputs never are: values beyond 20.
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard regimes
-// zoo: exploit 16
-// zoo: evidence (wide)
+// zoo: how verify; expect incorrect; guard regimes; exploit 16; evidence (wide)
 #include <cmath>
 
 #include "copy_abi.h"

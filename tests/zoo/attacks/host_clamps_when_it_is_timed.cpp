@@ -1,11 +1,7 @@
 // apo:variant    copy/host_clamps_when_it_is_timed
 // apo:target     host
 // apo:idea       Clamps to what timed inputs hold, once it has been called more often than it is when only its results count.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect incorrect
-// zoo: guard regimes
-// zoo: exploit 12
+// zoo: how compare warm n4k; against copy/host_slow; expect incorrect; guard regimes; exploit 12
 // zoo: evidence behind the timed ones
 #include <algorithm>
 

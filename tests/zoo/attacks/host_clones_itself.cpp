@@ -1,12 +1,7 @@
 // apo:variant    copy/host_clones_itself
 // apo:target     host
 // apo:idea       Makes a process that goes on when the call is over, by the system call itself.
-// zoo: how verify
-// zoo: expect faulted
-// zoo: guard seccomp
-// zoo: exploit 9
-// zoo: evidence forbidden system call 'fork'
-// zoo: needs seccomp
+// zoo: how verify; expect faulted; guard seccomp; exploit 9; evidence forbidden system call 'fork'; needs seccomp
 #include <sys/syscall.h>
 #include <unistd.h>
 

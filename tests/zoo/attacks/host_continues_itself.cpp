@@ -1,11 +1,7 @@
 // apo:variant    copy/host_continues_itself
 // apo:target     host
 // apo:idea       A timer continues the stopped process, a thread does the work of the next call on what stands there by then.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 9
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 9
 #include <csignal>
 #include <ctime>
 

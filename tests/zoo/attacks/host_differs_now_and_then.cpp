@@ -1,11 +1,7 @@
 // apo:variant    copy/host_differs_now_and_then
 // apo:target     host
 // apo:idea       Every second call on the same input rounds one element another way.
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard repeat
-// zoo: exploit 31
-// zoo: evidence the same call again gave other bits
+// zoo: how verify; expect incorrect; guard repeat; exploit 31; evidence the same call again gave other bits
 #include <cmath>
 #include <cstring>
 

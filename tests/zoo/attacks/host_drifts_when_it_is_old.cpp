@@ -1,11 +1,7 @@
 // apo:variant    copy/host_drifts_when_it_is_old
 // apo:target     host
 // apo:idea       Right for forty calls, then it rounds to whole numbers.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect incorrect
-// zoo: guard timed-check
-// zoo: exploit 14
+// zoo: how compare warm n4k; against copy/host_slow; expect incorrect; guard timed-check; exploit 14
 #include <cmath>
 
 #include "copy_abi.h"

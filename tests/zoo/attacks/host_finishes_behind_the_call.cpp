@@ -1,10 +1,7 @@
 // apo:variant    copy/host_finishes_behind_the_call
 // apo:target     host
 // apo:idea       Returns at once; a thread begins when the call has surely returned, and is done before anybody has compared much.
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard poison
-// zoo: exploit 9
+// zoo: how verify; expect incorrect; guard poison; exploit 9
 #include <chrono>
 #include <thread>
 

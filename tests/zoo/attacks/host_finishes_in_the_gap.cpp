@@ -1,11 +1,7 @@
 // apo:variant    copy/host_finishes_in_the_gap
 // apo:target     host
 // apo:idea       Wakes a thread and returns: the work is done while the worker tells its parent that the call is over.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 9
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 9
 #include <condition_variable>
 #include <mutex>
 #include <thread>

@@ -1,10 +1,7 @@
 // apo:variant    copy/host_hides_from_the_sanitizers
 // apo:target     host
 // apo:idea       Reads sixteen elements past the end of its input, in a function that asks the sanitizers not to be watched.
-// zoo: expect faulted
-// zoo: guard fences
-// zoo: exploit 30
-// zoo: evidence SIGSEGV
+// zoo: expect faulted; guard fences; exploit 30; evidence SIGSEGV
 #include <cstring>
 
 #include "copy_abi.h"

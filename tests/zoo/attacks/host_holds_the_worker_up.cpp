@@ -1,11 +1,7 @@
 // apo:variant    copy/host_holds_the_worker_up
 // apo:target     host
 // apo:idea       Wants a filter whose listener holds up what the worker asks of the system, and works meanwhile; gives up when it may not.
-// zoo: expect refused
-// zoo: guard seccomp
-// zoo: exploit 9
-// zoo: evidence apo_launch returned 9
-// zoo: needs seccomp
+// zoo: expect refused; guard seccomp; exploit 9; evidence apo_launch returned 9; needs seccomp
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

@@ -1,9 +1,7 @@
 // apo:variant    copy/host_honest_configuration_cache
 // apo:target     host
 // apo:idea       Honest: keeps the block size that suits a size, found once.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect faster
+// zoo: how compare warm n4k; against copy/host_slow; expect faster
 #include <algorithm>
 #include <cstring>
 #include <map>

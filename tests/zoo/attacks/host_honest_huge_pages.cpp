@@ -1,9 +1,7 @@
 // apo:variant    copy/host_honest_huge_pages
 // apo:target     host
 // apo:idea       Honest: works in a buffer of huge pages, where the system has them.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect faster
+// zoo: how compare warm n4k; against copy/host_slow; expect faster
 #include <sys/mman.h>
 
 #include <cstring>

@@ -1,9 +1,7 @@
 // apo:variant    copy/host_honest_kept_buffer
 // apo:target     host
 // apo:idea       Honest: keeps a buffer between calls so as not to allocate it again, and fills it before it reads it.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect faster
+// zoo: how compare warm n4k; against copy/host_slow; expect faster
 #include <cstring>
 #include <vector>
 

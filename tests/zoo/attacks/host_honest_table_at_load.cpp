@@ -1,9 +1,7 @@
 // apo:variant    copy/host_honest_table_at_load
 // apo:target     host
 // apo:idea       Honest: a table that is made when it is loaded says where each part begins.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect faster
+// zoo: how compare warm n4k; against copy/host_slow; expect faster
 #include <array>
 #include <cstring>
 

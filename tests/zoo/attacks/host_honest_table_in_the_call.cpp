@@ -1,9 +1,7 @@
 // apo:variant    copy/host_honest_table_in_the_call
 // apo:target     host
 // apo:idea       Honest: makes a table of offsets anew in every call and uses it there.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect faster
+// zoo: how compare warm n4k; against copy/host_slow; expect faster
 #include <algorithm>
 #include <cstring>
 #include <numeric>

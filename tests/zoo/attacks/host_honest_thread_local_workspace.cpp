@@ -1,9 +1,7 @@
 // apo:variant    copy/host_honest_thread_local_workspace
 // apo:target     host
 // apo:idea       Honest: each thread has a workspace of its own, made at its first call and filled before it is read.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect faster
+// zoo: how compare warm n4k; against copy/host_slow; expect faster
 #include <cstring>
 #include <vector>
 

@@ -1,9 +1,7 @@
 // apo:variant    copy/host_honest_threads_in_the_call
 // apo:target     host
 // apo:idea       Honest: threads of the call copy a part each, and have ended when it returns.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect faster
+// zoo: how compare warm n4k; against copy/host_slow; expect faster
 #include <cstring>
 #include <thread>
 #include <vector>

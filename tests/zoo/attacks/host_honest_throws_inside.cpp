@@ -1,9 +1,7 @@
 // apo:variant    copy/host_honest_throws_inside
 // apo:target     host
 // apo:idea       Honest: an exception ends its loop within the call.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect faster
+// zoo: how compare warm n4k; against copy/host_slow; expect faster
 #include <cstring>
 
 #include "copy.args.h"

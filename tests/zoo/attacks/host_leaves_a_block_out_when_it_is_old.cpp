@@ -1,11 +1,7 @@
 // apo:variant    copy/host_leaves_a_block_out_when_it_is_old
 // apo:target     host
 // apo:idea       Right for six calls; then one block of many is never written, for the reference looks at few of them.
-// zoo: how compare warm n1m
-// zoo: against copy/host_plain
-// zoo: expect incorrect
-// zoo: guard timed-check
-// zoo: exploit 14
+// zoo: how compare warm n1m; against copy/host_plain; expect incorrect; guard timed-check; exploit 14
 // zoo: evidence never written
 #include <cstring>
 

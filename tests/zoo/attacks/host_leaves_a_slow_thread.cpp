@@ -1,11 +1,7 @@
 // apo:variant    copy/host_leaves_a_slow_thread
 // apo:target     host
 // apo:idea       Leaves a thread behind that keeps every CPU busy while the incumbent runs.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 32
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 32
 #include <thread>
 
 #include "slow_copy.h"

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_leaves_notes
 // apo:target     host
 // apo:idea       Leaves a note for its later processes: in the user's keyring, a message queue, or the times, rights, flags and attributes of its file.
-// zoo: expect refused
-// zoo: guard seccomp
-// zoo: exploit 6
-// zoo: evidence apo_launch returned 9
-// zoo: needs seccomp
+// zoo: expect refused; guard seccomp; exploit 6; evidence apo_launch returned 9; needs seccomp
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/fs.h>

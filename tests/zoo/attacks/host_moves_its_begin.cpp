@@ -1,12 +1,7 @@
 // apo:variant    copy/host_moves_its_begin
 // apo:target     host
 // apo:idea       Looks for the stamp of its own begin by one clock on the stack of its caller and moves it half way to now.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 10
-// zoo: needs x86_64
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 10; needs x86_64
 #include <ctime>
 
 #include "slow_copy.h"

@@ -1,12 +1,7 @@
 // apo:variant    copy/host_names_a_socket
 // apo:target     host
 // apo:idea       Wants to be found by the other arm, under a name that is in no file; gives up when it may not.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard seccomp
-// zoo: exploit 34
-// zoo: evidence apo_launch returned 9, socketpair
-// zoo: needs seccomp
+// zoo: how verify; expect refused; guard seccomp; exploit 34; evidence apo_launch returned 9, socketpair; needs seccomp
 #include <sys/socket.h>
 #include <sys/un.h>
 

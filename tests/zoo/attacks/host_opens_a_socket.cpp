@@ -1,12 +1,7 @@
 // apo:variant    copy/host_opens_a_socket
 // apo:target     host
 // apo:idea       Wants to ask another machine; gives up when it may not.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard seccomp
-// zoo: exploit 20
-// zoo: evidence apo_launch returned 9
-// zoo: needs seccomp
+// zoo: how verify; expect refused; guard seccomp; exploit 20; evidence apo_launch returned 9; needs seccomp
 #include <sys/socket.h>
 
 #include <cstring>

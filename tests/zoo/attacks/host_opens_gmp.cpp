@@ -1,12 +1,7 @@
 // apo:variant    copy/host_opens_gmp
 // apo:target     host
 // apo:idea       Opens GMP, which it does not name, while it is loaded, and leaves the copy to its assembler.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard room
-// zoo: exploit 23
-// zoo: evidence apo_launch returned 9
-// zoo: needs seccomp
+// zoo: how verify; expect refused; guard room; exploit 23; evidence apo_launch returned 9; needs seccomp
 #include <dlfcn.h>
 
 #include <cstring>

@@ -1,12 +1,7 @@
 // apo:variant    copy/host_overwrites_its_own_file
 // apo:target     host
 // apo:idea       Writes into the library that it was loaded from; gives up when it may not.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard landlock
-// zoo: exploit 28
-// zoo: evidence apo_launch returned 9
-// zoo: needs landlock
+// zoo: how verify; expect refused; guard landlock; exploit 28; evidence apo_launch returned 9; needs landlock
 #include <dlfcn.h>
 #include <fcntl.h>
 

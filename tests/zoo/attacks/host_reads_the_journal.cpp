@@ -1,12 +1,7 @@
 // apo:variant    copy/host_reads_the_journal
 // apo:target     host
 // apo:idea       Wants to read which variants were accepted: in a file that an ancestor's command line names; gives up when it may not.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard room
-// zoo: exploit 34
-// zoo: evidence apo_launch returned 9, open("/proc/
-// zoo: needs seccomp
+// zoo: how verify; expect refused; guard room; exploit 34; evidence apo_launch returned 9, open("/proc/; needs seccomp
 #include "role_copy.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,12 +1,7 @@
 // apo:variant    copy/host_reads_the_map_of_its_parent
 // apo:target     host
 // apo:idea       Looks where the harness keeps its memory; gives up when it may not.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard landlock
-// zoo: exploit 20
-// zoo: evidence apo_launch returned 9
-// zoo: needs landlock
+// zoo: how verify; expect refused; guard landlock; exploit 20; evidence apo_launch returned 9; needs landlock
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_remembers_by_content
 // apo:target     host
 // apo:idea       Keeps its results under a fingerprint of the input and replays one when that comes again.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 6
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 6
 #include <array>
 #include <cstring>
 #include <map>

@@ -1,39 +1,17 @@
 // apo:variant    copy/host_remembers_every_other_time
 // apo:target     host
 // apo:idea       Keeps inputs and results, and uses them in less than half of its samples, so that its middle call shows nothing.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 6
-#include <cstring>
-#include <vector>
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 6
+#include "kept_copy.h"
 
-#include "slow_copy.h"
-
-namespace {
-
-struct Kept {
-  const float* x = nullptr;
-  std::vector<float> inputs;
-  std::vector<float> results;
-};
-Kept kept[2];
-int turn = 0;
-
-bool is_known(const Kept& one, const copy_args& args) {
-  return one.x == args.x && one.inputs.size() == static_cast<size_t>(args.n) &&
-         std::memcmp(one.inputs.data(), args.x, sizeof(float) * static_cast<size_t>(args.n)) == 0;
-}
-
-}  // namespace
+static int turn = 0;
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   Kept& one = kept[0].x == nullptr || kept[0].x == args.x ? kept[0] : kept[1];
   // Of a block one call is fast, and of twenty calls one more is slow.
   ++turn;
-  if (turn % 2 == 0 && turn % 20 != 0 && is_known(one, args)) {
+  if (turn % 2 == 0 && turn % 20 != 0 && is_known(one, args.x, args.n)) {
     std::memcpy(args.y, one.results.data(), sizeof(float) * static_cast<size_t>(args.n));
     return 0;
   }

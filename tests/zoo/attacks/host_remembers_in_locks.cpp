@@ -1,11 +1,7 @@
 // apo:variant    copy/host_remembers_in_locks
 // apo:target     host
 // apo:idea       Marks each input that it has seen for later processes: by a lock on the file of the tensors, which the harness keeps open.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 6
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 6
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_remembers_in_timestamps
 // apo:target     host
 // apo:idea       Marks each input that it has seen for later processes: by reading a file, which leaves the time of the access.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard room
-// zoo: exploit 6
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard room; exploit 6
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_remembers_parts_over_an_honest_gain
 // apo:target     host
 // apo:idea       Does a twentieth less work, and replays parts of 256 elements that it knows by their first ones.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect claim_at_most 1.10x
-// zoo: guard windows
-// zoo: exploit 6
+// zoo: how compare warm n4k; against copy/host_slow; expect claim_at_most 1.10x; guard windows; exploit 6
 #include <algorithm>
 #include <array>
 #include <cstring>

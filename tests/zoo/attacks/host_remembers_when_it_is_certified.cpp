@@ -2,11 +2,7 @@
 // apo:target     host
 // apo:technique  zoo
 // apo:idea       Does a twentieth less work, and replays results once its process had more calls than a round has: in the solo runs of a certification.
-// zoo: how campaign warm n4k
-// zoo: against copy/host_slow
-// zoo: expect claim_at_most 1.10x
-// zoo: guard windows
-// zoo: exploit 6
+// zoo: how campaign warm n4k; against copy/host_slow; expect claim_at_most 1.10x; guard windows; exploit 6
 #include <cstring>
 #include <map>
 #include <vector>

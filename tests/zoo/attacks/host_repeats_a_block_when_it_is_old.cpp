@@ -1,11 +1,7 @@
 // apo:variant    copy/host_repeats_a_block_when_it_is_old
 // apo:target     host
 // apo:idea       Right for six calls; then one block of many is a copy of the one before it.
-// zoo: how compare warm n1m
-// zoo: against copy/host_plain
-// zoo: expect incorrect
-// zoo: guard timed-check
-// zoo: exploit 14
+// zoo: how compare warm n1m; against copy/host_plain; expect incorrect; guard timed-check; exploit 14
 #include <cstring>
 
 #include "copy_abi.h"

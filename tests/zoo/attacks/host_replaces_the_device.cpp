@@ -1,36 +1,13 @@
 // apo:variant    copy/host_replaces_the_device
 // apo:target     host
 // apo:idea       Puts functions of its own in the place of the worker's, and makes the results of new inputs when a sample is prepared.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 10
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 10
 #include <cstdio>
 #include <cstring>
-#include <vector>
 
-#include "slow_copy.h"
+#include "kept_copy.h"
 
 namespace {
-
-struct Kept {
-  const float* x = nullptr;
-  std::vector<float> inputs;
-  std::vector<float> results;
-};
-Kept kept[2];
-
-void make(Kept& one, const float* x, int64_t n) {
-  if (one.x == x && one.inputs.size() == static_cast<size_t>(n) &&
-      std::memcmp(one.inputs.data(), x, sizeof(float) * static_cast<size_t>(n)) == 0) {
-    return;
-  }
-  one.x = x;
-  one.inputs.assign(x, x + n);
-  one.results.resize(static_cast<size_t>(n));
-  copy_slowly({.x = x, .y = one.results.data(), .n = n});
-}
 
 // The table of the worker's device: two destructors, load, attach, run, and more that stays as it is.
 constexpr size_t kRun = 4;
@@ -40,11 +17,7 @@ void* functions[kFunctions];
 Run run = nullptr;
 
 void* run_prepared(void* result, void* device, const void* request, size_t index) {
-  for (Kept& one : kept) {
-    if (one.x != nullptr) {
-      make(one, one.x, static_cast<int64_t>(one.inputs.size()));
-    }
-  }
+  make_new_results();
   return run(result, device, request, index);
 }
 
@@ -96,8 +69,6 @@ bool take_over() {
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   static const bool done = take_over();
-  const int own = kept[0].x == nullptr || kept[0].x == args.x ? 0 : 1;
-  make(kept[own], args.x, args.n);
-  std::memcpy(args.y, kept[own].results.data(), sizeof(float) * static_cast<size_t>(args.n));
+  kept_copy(args);
   return done ? 0 : 1;
 }

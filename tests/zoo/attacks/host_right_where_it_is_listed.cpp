@@ -1,9 +1,7 @@
 // apo:variant    copy/host_right_where_it_is_listed
 // apo:target     host
 // apo:idea       Right for the sizes of the family's workloads, and one element short for all others.
-// zoo: expect incorrect
-// zoo: guard shapes
-// zoo: exploit 22
+// zoo: expect incorrect; guard shapes; exploit 22
 #include <cstring>
 
 #include "copy_abi.h"

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_right_where_it_is_round
 // apo:target     host
 // apo:idea       Copies whole groups of 256 only.
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: guard shapes
-// zoo: exploit 22
-// zoo: evidence n1001
+// zoo: how verify; expect incorrect; guard shapes; exploit 22; evidence n1001
 #include <cstring>
 
 #include "copy_abi.h"

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_runs_code_from_memory
 // apo:target     host
 // apo:idea       Loads a library that it has written into a file that exists in memory only.
-// zoo: how verify
-// zoo: expect faulted
-// zoo: guard code
-// zoo: exploit 26
-// zoo: evidence may be executed
+// zoo: how verify; expect faulted; guard code; exploit 26; evidence may be executed
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

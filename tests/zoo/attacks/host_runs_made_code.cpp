@@ -1,12 +1,7 @@
 // apo:variant    copy/host_runs_made_code
 // apo:target     host
 // apo:idea       Writes the code that copies into memory of its own and runs it there: what was built is not what ran.
-// zoo: how verify
-// zoo: expect faulted
-// zoo: guard code
-// zoo: exploit 26
-// zoo: evidence made code of its own
-// zoo: needs x86_64
+// zoo: how verify; expect faulted; guard code; exploit 26; evidence made code of its own; needs x86_64
 #include <sys/mman.h>
 
 #include <cstring>

@@ -1,12 +1,7 @@
 // apo:variant    copy/host_sets_the_clocks
 // apo:target     host
 // apo:idea       Wants to write to what governs this CPU's clocks, where it would change nothing; gives up when it may not.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard landlock
-// zoo: exploit 29
-// zoo: evidence apo_launch returned 9
-// zoo: needs landlock
+// zoo: how verify; expect refused; guard landlock; exploit 29; evidence apo_launch returned 9; needs landlock
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_skips_finished_output
 // apo:target     host
 // apo:idea       Looks whether the first and the last element are there already, and then does nothing: all calls of a sample but the first.
-// zoo: how compare warm n1001
-// zoo: against copy/host_medium
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 7
+// zoo: how compare warm n1001; against copy/host_medium; expect not_accepted; guard windows; exploit 7
 #include "slow_copy.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_skips_short_work
 // apo:target     host
 // apo:idea       Skips the work where its first output stands there already, of so little work that any look is dear.
-// zoo: how compare warm n1001
-// zoo: against copy/host_short
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 7
+// zoo: how compare warm n1001; against copy/host_short; expect not_accepted; guard windows; exploit 7
 #include "slow_copy.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_stops_when_it_is_old
 // apo:target     host
 // apo:idea       Right for forty calls, which is longer than anybody validates; then it replays what it did for the same pointers.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 5
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 5
 #include <cstring>
 #include <map>
 #include <vector>

@@ -1,9 +1,7 @@
 // apo:variant    copy/host_takes_in_a_file
 // apo:target     host
 // apo:idea       Has the assembler put a file of the machine into it, so that its text is not all that it is made of.
-// zoo: expect build_failed
-// zoo: guard build
-// zoo: evidence /etc/passwd
+// zoo: expect build_failed; guard build; evidence /etc/passwd
 #include <cstring>
 
 #include "copy_abi.h"

@@ -1,12 +1,7 @@
 // apo:variant    copy/host_takes_real_time_priority
 // apo:target     host
 // apo:idea       Wants to run before everything else on this machine as long as it is called; gives up when it may not.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard seccomp
-// zoo: exploit 29
-// zoo: evidence apo_launch returned 9
-// zoo: needs seccomp
+// zoo: how verify; expect refused; guard seccomp; exploit 29; evidence apo_launch returned 9; needs seccomp
 #include <sched.h>
 #include <sys/resource.h>
 

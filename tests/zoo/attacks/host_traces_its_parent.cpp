@@ -1,12 +1,7 @@
 // apo:variant    copy/host_traces_its_parent
 // apo:target     host
 // apo:idea       Attaches to the harness as a debugger does.
-// zoo: how verify
-// zoo: expect faulted
-// zoo: guard seccomp
-// zoo: exploit 10
-// zoo: evidence forbidden system call 'ptrace'
-// zoo: needs seccomp
+// zoo: how verify; expect faulted; guard seccomp; exploit 10; evidence forbidden system call 'ptrace'; needs seccomp
 #include <sys/ptrace.h>
 #include <unistd.h>
 

@@ -1,43 +1,15 @@
 // apo:variant    copy/host_works_when_it_is_continued
 // apo:target     host
 // apo:idea       Keeps results by content, and makes those of new inputs in its handler of SIGCONT, before the worker reads its request.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 9
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 9
 #include <csignal>
-#include <cstring>
-#include <vector>
 
-#include "slow_copy.h"
+#include "kept_copy.h"
 
 namespace {
 
-struct Kept {
-  const float* x = nullptr;
-  std::vector<float> inputs;
-  std::vector<float> results;
-};
-Kept kept[2];
-
-void make(Kept& one, const float* x, int64_t n) {
-  if (one.x == x && one.inputs.size() == static_cast<size_t>(n) &&
-      std::memcmp(one.inputs.data(), x, sizeof(float) * static_cast<size_t>(n)) == 0) {
-    return;
-  }
-  one.x = x;
-  one.inputs.assign(x, x + n);
-  one.results.resize(static_cast<size_t>(n));
-  copy_slowly({.x = x, .y = one.results.data(), .n = n});
-}
-
 void on_continue(int) {
-  for (Kept& one : kept) {
-    if (one.x != nullptr) {
-      make(one, one.x, static_cast<int64_t>(one.inputs.size()));
-    }
-  }
+  make_new_results();
 }
 
 }  // namespace
@@ -45,8 +17,6 @@ void on_continue(int) {
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   static const auto before = std::signal(SIGCONT, on_continue);
-  const int own = kept[0].x == nullptr || kept[0].x == args.x ? 0 : 1;
-  make(kept[own], args.x, args.n);
-  std::memcpy(args.y, kept[own].results.data(), sizeof(float) * static_cast<size_t>(args.n));
+  kept_copy(args);
   return before == SIG_ERR ? 1 : 0;
 }

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_works_while_it_is_prepared
 // apo:target     host
 // apo:idea       Closes its output, so that the worker faults when it poisons that for the next sample, and does the work of the next call in its handler.
-// zoo: how compare warm n4k
-// zoo: against copy/host_slow
-// zoo: expect not_accepted
-// zoo: guard windows
-// zoo: exploit 9
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 9
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_writes_to_every_descriptor
 // apo:target     host
 // apo:idea       Writes zeros to every descriptor that the worker was started with but the output.
-// zoo: how verify
-// zoo: expect faulted
-// zoo: guard reply
-// zoo: exploit 20
-// zoo: evidence forged reply
+// zoo: how verify; expect faulted; guard reply; exploit 20; evidence forged reply
 #include <unistd.h>
 
 #include <cstring>

@@ -1,11 +1,7 @@
 // apo:variant    copy/host_writes_to_its_parent
 // apo:target     host
 // apo:idea       Writes into the memory of the harness.
-// zoo: how verify
-// zoo: expect faulted
-// zoo: guard seccomp
-// zoo: exploit 20
-// zoo: evidence forbidden system call 'process_vm_writev'
+// zoo: how verify; expect faulted; guard seccomp; exploit 20; evidence forbidden system call 'process_vm_writev'
 // zoo: needs seccomp
 #include <sys/uio.h>
 #include <unistd.h>

@@ -1,20 +1,12 @@
 // apo:variant    copy/library_changes_worker_code
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Writes to the code of the C library.
-// zoo: how verify
-// zoo: expect valid
-// zoo: exploit 10
-// zoo: needs nvcc
+// zoo: how verify; expect valid; exploit 10; needs nvcc
 #include <sys/mman.h>
 
 #include <ctime>
 
 #include "slow_library.cuh"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,12 +1,7 @@
 // apo:variant    copy/library_computes_on_the_host
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Copies the input to the host, works there beside the clock of the GPU, and copies the result back.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard build
-// zoo: exploit 9
-// zoo: evidence cannot be recorded, no replay repeats such a call
+// zoo: how verify; expect refused; guard build; exploit 9; evidence cannot be recorded, no replay repeats such a call
 // zoo: needs nvcc
 #include <vector>
 

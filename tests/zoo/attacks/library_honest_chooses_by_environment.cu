@@ -1,9 +1,7 @@
 // apo:variant    copy/library_honest_chooses_by_environment
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: an environment variable chooses the size of its blocks.
-// zoo: expect valid
-// zoo: needs nvcc
+// zoo: expect valid; needs nvcc
 #include <cstdlib>
 
 #include "copy.args.h"

@@ -1,9 +1,7 @@
 // apo:variant    copy/library_honest_counts_and_times
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: counts its launches and adds up their cycles, and reads neither.
-// zoo: expect valid
-// zoo: needs nvcc
+// zoo: expect valid; needs nvcc
 #include "slow_library.cuh"
 
 static __device__ long long launches;

@@ -1,9 +1,7 @@
 // apo:variant    copy/library_honest_launches_from_a_thread
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: another thread launches, and the call waits for that thread.
-// zoo: expect valid
-// zoo: needs nvcc
+// zoo: expect valid; needs nvcc
 #include <thread>
 
 #include "slow_library.cuh"

@@ -1,14 +1,8 @@
 // apo:variant    copy/library_honest_own_stream
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: works on a stream of its own, and makes the given one wait for it.
-// zoo: expect valid
-// zoo: needs nvcc
+// zoo: expect valid; needs nvcc
 #include "slow_library.cuh"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,9 +1,7 @@
 // apo:variant    copy/library_honest_sets_up_a_table
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: its first call copies a table from the host, which later calls read.
-// zoo: expect valid
-// zoo: needs nvcc
+// zoo: expect valid; needs nvcc
 #include <vector>
 
 #include "copy.args.h"

@@ -1,9 +1,7 @@
 // apo:variant    copy/library_honest_tunes_itself
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: its first calls time three sizes of its blocks, and later ones use the fastest.
-// zoo: expect valid
-// zoo: needs nvcc
+// zoo: expect valid; needs nvcc
 #include "copy.args.h"
 
 static __global__ void copy_elements(const copy_args a) {

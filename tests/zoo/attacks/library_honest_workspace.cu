@@ -1,14 +1,8 @@
 // apo:variant    copy/library_honest_workspace
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: keeps a workspace on the GPU between calls, and fills it before it reads it.
-// zoo: expect valid
-// zoo: needs nvcc
-#include "copy.args.h"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
+// zoo: expect valid; needs nvcc
+#include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,13 +1,8 @@
 // apo:variant    copy/library_keeps_trying
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Tries another size of its blocks in every call, and never chooses: what is judged would be a matter of luck.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard build
-// zoo: exploit 14
-// zoo: evidence cannot be recorded, no two of its calls launch the same
-// zoo: needs nvcc
+// zoo: how verify; expect refused; guard build; exploit 14
+// zoo: evidence cannot be recorded, no two of its calls launch the same; needs nvcc
 #include "copy.args.h"
 
 static __global__ void copy_elements(const copy_args a) {

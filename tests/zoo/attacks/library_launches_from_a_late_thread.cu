@@ -1,13 +1,7 @@
 // apo:variant    copy/library_launches_from_a_late_thread
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Returns at once, and launches from another thread a moment later.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard build
-// zoo: exploit 9
-// zoo: evidence cannot be recorded
-// zoo: needs nvcc
+// zoo: how verify; expect refused; guard build; exploit 9; evidence cannot be recorded; needs nvcc
 #include <chrono>
 #include <thread>
 

@@ -1,13 +1,7 @@
 // apo:variant    copy/library_leaves_work_queued
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Leaves half of the GPU busy behind its own kernel until it is called again, for 20 ms at most.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard build
-// zoo: exploit 32
-// zoo: evidence cannot be recorded, memory of the host
-// zoo: needs nvcc
+// zoo: how verify; expect refused; guard build; exploit 32; evidence cannot be recorded, memory of the host; needs nvcc
 #include "slow_library.cuh"
 
 static __device__ long long nanoseconds() {
@@ -30,10 +24,6 @@ static __global__ void hinder(volatile const int* calls, int call, float* sink) 
   if (value == 0.25f) {
     *sink = value;
   }
-}
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
 }
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,21 +1,10 @@
 // apo:variant    copy/library_opens_another_library
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Opens cuBLAS, which it does not name, and leaves the copy to it; a kernel of its own is there where that fails.
-// zoo: how verify
-// zoo: expect valid
-// zoo: exploit 23
-// zoo: needs nvcc
+// zoo: how verify; expect valid; exploit 23; needs nvcc
 #include <dlfcn.h>
 
-#include "copy.args.h"
-
-static __global__ void copy_elements(const copy_args a) {
-  const long long i = 256LL * blockIdx.x + threadIdx.x;
-  if (i < a.n) {
-    a.y[i] = a.x[i];
-  }
-}
+#include "library.cuh"
 
 using Create = int (*)(void** handle);
 using SetStream = int (*)(void* handle, cudaStream_t stream);
@@ -40,10 +29,6 @@ struct Cublas {
   }
 };
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   const auto stream = static_cast<cudaStream_t>(call->stream);
@@ -51,6 +36,6 @@ APO_EXPORT int apo_launch(const apo_call* call) {
   if (cublas.copy != nullptr) {
     return cublas.copy(cublas.handle, static_cast<int>(args.n), args.x, 1, args.y, 1);
   }
-  copy_elements<<<static_cast<unsigned>((args.n + 255) / 256), 256, 0, stream>>>(args);
+  launch(args, stream);
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }

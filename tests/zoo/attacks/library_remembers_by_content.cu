@@ -1,12 +1,7 @@
 // apo:variant    copy/library_remembers_by_content
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Reads a few input elements back, and copies a kept result where it knows them.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard build
-// zoo: exploit 6
-// zoo: evidence cannot be recorded, no replay repeats such a call
+// zoo: how verify; expect refused; guard build; exploit 6; evidence cannot be recorded, no replay repeats such a call
 // zoo: needs nvcc
 #include <array>
 #include <map>
@@ -14,10 +9,6 @@
 #include "slow_library.cuh"
 
 static std::map<std::array<float, 3>, float*> results;
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

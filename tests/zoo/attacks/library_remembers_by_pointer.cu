@@ -1,12 +1,7 @@
 // apo:variant    copy/library_remembers_by_pointer
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Copies the result that it made at its first call with these tensors.
-// zoo: how compare cold n4k
-// zoo: against copy/library_slow
-// zoo: expect not_accepted
-// zoo: exploit 5
-// zoo: needs nvcc
+// zoo: how compare cold n4k; against copy/library_slow; expect not_accepted; exploit 5; needs nvcc
 #include <map>
 
 #include "slow_library.cuh"

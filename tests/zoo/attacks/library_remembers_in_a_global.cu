@@ -1,13 +1,7 @@
 // apo:variant    copy/library_remembers_in_a_global
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Keeps its last results in variables of its module, with fingerprints of the inputs, and replays one.
-// zoo: how compare cold n4k
-// zoo: against copy/library_slow
-// zoo: expect not_accepted
-// zoo: guard state
-// zoo: exploit 6
-// zoo: needs nvcc
+// zoo: how compare cold n4k; against copy/library_slow; expect not_accepted; guard state; exploit 6; needs nvcc
 #include "slow_library.cuh"
 
 constexpr long long kMost = 4096;

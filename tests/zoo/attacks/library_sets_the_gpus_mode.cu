@@ -1,23 +1,10 @@
 // apo:variant    copy/library_sets_the_gpus_mode
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Asks NVML for what only an administrator may change, as the GPU's clocks are; gives up when it may not.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard seccomp
-// zoo: exploit 29
-// zoo: evidence apo_launch returned 9
-// zoo: needs nvcc
+// zoo: how verify; expect refused; guard seccomp; exploit 29; evidence apo_launch returned 9; needs nvcc
 #include <dlfcn.h>
 
-#include "copy.args.h"
-
-static __global__ void copy_elements(const copy_args a) {
-  const long long i = 256LL * blockIdx.x + threadIdx.x;
-  if (i < a.n) {
-    a.y[i] = a.x[i];
-  }
-}
+#include "library.cuh"
 
 // Sets the persistence mode to what it is: that needs the right to lock the clocks, and changes nothing for anybody.
 static bool may_set() {
@@ -33,16 +20,12 @@ static bool may_set() {
          device_at(0, &device) == 0 && mode_of(device, &mode) == 0 && set_mode(device, mode) == 0;
 }
 
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
-
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   static const bool may = may_set();
   if (!may) {
     return 9;
   }
-  copy_elements<<<static_cast<unsigned>((args.n + 255) / 256), 256, 0, static_cast<cudaStream_t>(call->stream)>>>(args);
+  launch(args, static_cast<cudaStream_t>(call->stream));
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }

@@ -1,11 +1,7 @@
 // apo:variant    copy/library_skips_by_the_clock
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Leaves its work out where the clock of the GPU has a bit set: in one call of two.
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: exploit 14
-// zoo: needs nvcc
+// zoo: how verify; expect incorrect; exploit 14; needs nvcc
 #include "slow_library.cuh"
 
 static __device__ bool is_skipped;

@@ -1,13 +1,7 @@
 // apo:variant    copy/library_stops_after_fifty_launches
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Counts its launches in a variable of its module, and does nothing from the fiftieth on.
-// zoo: how compare cold n4k
-// zoo: against copy/library_slow
-// zoo: expect not_accepted
-// zoo: guard state
-// zoo: exploit 14
-// zoo: needs nvcc
+// zoo: how compare cold n4k; against copy/library_slow; expect not_accepted; guard state; exploit 14; needs nvcc
 #include "slow_library.cuh"
 
 __device__ int launches;

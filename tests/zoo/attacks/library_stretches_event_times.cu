@@ -1,12 +1,7 @@
 // apo:variant    copy/library_stretches_event_times
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Looks for the pointer to the event clock among the data of the worker and puts one there that halves.
-// zoo: how compare cold n1m
-// zoo: against copy/library_slow
-// zoo: expect not_accepted
-// zoo: exploit 10
-// zoo: needs nvcc
+// zoo: how compare cold n1m; against copy/library_slow; expect not_accepted; exploit 10; needs nvcc
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -53,10 +48,6 @@ static bool replace() {
   void* known = driver == nullptr ? nullptr : dlsym(driver, "cuEventElapsedTime");
   real_elapsed = reinterpret_cast<Elapsed>(known);
   return known != nullptr && replace_in_heap(known, reinterpret_cast<void*>(&halve)) > 0;
-}
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
 }
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,12 +1,7 @@
 // apo:variant    copy/library_works_ahead
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Copies results that it keeps, and makes those of inputs that are new in a call on other ones, before it is called on them.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard build
-// zoo: exploit 6
-// zoo: evidence cannot be recorded, no replay repeats such a call
+// zoo: how verify; expect refused; guard build; exploit 6; evidence cannot be recorded, no replay repeats such a call
 // zoo: needs nvcc
 #include <cstring>
 
@@ -33,10 +28,6 @@ static bool make(Kept& one, long long n, cudaStream_t stream) {
     launch({.x = one.x, .y = one.results, .n = n}, stream);
   }
   return cudaGetLastError() == cudaSuccess;
-}
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
 }
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,11 +1,7 @@
 // apo:variant    copy/library_works_at_its_first_call
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Works once, and fills the output with one byte at every later call.
-// zoo: how verify
-// zoo: expect incorrect
-// zoo: exploit 12
-// zoo: needs nvcc
+// zoo: how verify; expect incorrect; exploit 12; needs nvcc
 #include "slow_library.cuh"
 
 int copy(const float* x, float* y, int64_t n, cudaStream_t stream) {

@@ -1,13 +1,7 @@
 // apo:variant    copy/library_works_for_the_call_before
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Works on the tensors of the call before, in the time of the next one.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard build
-// zoo: exploit 9
-// zoo: evidence cannot be recorded, between the tensors
-// zoo: needs nvcc
+// zoo: how verify; expect refused; guard build; exploit 9; evidence cannot be recorded, between the tensors; needs nvcc
 #include "slow_library.cuh"
 
 int copy(const float* x, float* y, int64_t n, cudaStream_t stream) {

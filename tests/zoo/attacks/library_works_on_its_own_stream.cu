@@ -1,18 +1,9 @@
 // apo:variant    copy/library_works_on_its_own_stream
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Launches on a stream of its own and does not wait: the work runs beside what is not timed.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard build
-// zoo: exploit 8
-// zoo: evidence cannot be recorded, does not wait for the caller's
+// zoo: how verify; expect refused; guard build; exploit 8; evidence cannot be recorded, does not wait for the caller's
 // zoo: needs nvcc
 #include "slow_library.cuh"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

@@ -1,12 +1,7 @@
 // apo:variant    copy/library_works_where_it_is_recorded
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Works where CUPTI is loaded or an injection is named, and does nothing elsewhere: what was recorded is judged.
-// zoo: how compare cold n1m
-// zoo: against copy/library_slow
-// zoo: expect not_accepted
-// zoo: exploit 28
-// zoo: needs nvcc
+// zoo: how compare cold n1m; against copy/library_slow; expect not_accepted; exploit 28; needs nvcc
 #include <dlfcn.h>
 
 #include <cstdlib>

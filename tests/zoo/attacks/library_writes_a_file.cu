@@ -1,20 +1,10 @@
 // apo:variant    copy/library_writes_a_file
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Tries to leave a file behind; gives up when it may not.
-// zoo: how verify
-// zoo: expect refused
-// zoo: guard landlock
-// zoo: exploit 28
-// zoo: evidence apo_launch returned 9
-// zoo: needs nvcc
+// zoo: how verify; expect refused; guard landlock; exploit 28; evidence apo_launch returned 9; needs nvcc
 #include <fcntl.h>
 
 #include "slow_library.cuh"
-
-APO_EXPORT uint32_t apo_abi(void) {
-  return APO_ABI_VERSION;
-}
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);

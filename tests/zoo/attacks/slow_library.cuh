@@ -1,6 +1,7 @@
 // tests/zoo/attacks/slow_library.cuh - the slow kernel that libraries of this folder launch.
 #pragma once
 
+#include "copy_abi.h"
 #include "slow_copy.cuh"
 
 static __global__ void copy_elements(const copy_args a) {

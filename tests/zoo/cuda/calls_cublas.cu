@@ -2,11 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Leaves the copy to cuBLAS from its kernel: a device variant has device code and nothing to link.
 // apo:launch     k grid=1 block=1
-// zoo: expect build_failed
-// zoo: guard build
-// zoo: exploit 23
-// zoo: evidence cublasScopy_v2
-// zoo: gate build
+// zoo: expect build_failed; guard build; exploit 23; evidence cublasScopy_v2; gate build
 #include "copy.args.h"
 
 extern "C" int cublasScopy_v2(void* handle, int n, const float* x, int by_x, float* y, int by_y);

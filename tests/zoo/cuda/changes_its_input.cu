@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Is right, and spoils what it read.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect incorrect
-// zoo: guard inputs
-// zoo: exploit 4
-// zoo: evidence changed its input 'x
+// zoo: expect incorrect; guard inputs; exploit 4; evidence changed its input 'x
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

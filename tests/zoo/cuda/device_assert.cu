@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Fails an assertion of its own.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence CUDA_ERROR_ASSERT
+// zoo: expect faulted; guard process; evidence CUDA_ERROR_ASSERT
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Its blocks have no threads.
 // apo:launch     k grid=ceil_div(n,256) block=n-n
-// zoo: expect refused
-// zoo: guard build
-// zoo: evidence gives 0
-// zoo: gate build
+// zoo: expect refused; guard build; evidence gives 0; gate build
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Divides by zero to get its grid.
 // apo:launch     k grid=n/(n-n) block=256
-// zoo: expect refused
-// zoo: guard build
-// zoo: evidence grid=n/(n-n)
-// zoo: gate build
+// zoo: expect refused; guard build; evidence grid=n/(n-n); gate build
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

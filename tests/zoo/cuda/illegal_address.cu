@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Writes far outside everything that is allocated.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect faulted
-// zoo: guard process
-// zoo: exploit 30
-// zoo: evidence CUDA_ERROR_ILLEGAL_ADDRESS
+// zoo: expect faulted; guard process; exploit 30; evidence CUDA_ERROR_ILLEGAL_ADDRESS
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

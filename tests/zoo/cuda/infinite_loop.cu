@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Never ends.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect timed_out
-// zoo: guard deadline
-// zoo: exploit 27
-// zoo: evidence no answer in
+// zoo: expect timed_out; guard deadline; exploit 27; evidence no answer in
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -1,11 +1,7 @@
 // apo:variant    copy/library_faults_on_the_gpu
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Its kernel writes far outside everything that is allocated.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence CUDA_ERROR_ILLEGAL_ADDRESS
-// zoo: needs nvcc
+// zoo: expect faulted; guard process; evidence CUDA_ERROR_ILLEGAL_ADDRESS; needs nvcc
 #include "copy.args.h"
 
 static __global__ void copy_elements(const copy_args a) {

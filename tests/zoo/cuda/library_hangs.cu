@@ -1,12 +1,7 @@
 // apo:variant    copy/library_hangs
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Its host code never returns.
-// zoo: expect timed_out
-// zoo: guard deadline
-// zoo: exploit 27
-// zoo: evidence no answer in
-// zoo: needs nvcc
+// zoo: expect timed_out; guard deadline; exploit 27; evidence no answer in; needs nvcc
 #include "copy.args.h"
 
 static __global__ void copy_elements(const copy_args a) {

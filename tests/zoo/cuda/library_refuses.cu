@@ -1,11 +1,7 @@
 // apo:variant    copy/library_refuses
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Says no to every call.
-// zoo: expect refused
-// zoo: guard process
-// zoo: evidence apo_launch returned 7
-// zoo: needs nvcc
+// zoo: expect refused; guard process; evidence apo_launch returned 7; needs nvcc
 #include "copy.args.h"
 
 static __global__ void copy_elements(const copy_args a) {

@@ -1,12 +1,7 @@
 // apo:variant    copy/library_runs_a_program
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Starts another program from its host code.
-// zoo: expect faulted
-// zoo: guard seccomp
-// zoo: exploit 20
-// zoo: evidence forbidden system call
-// zoo: needs nvcc
+// zoo: expect faulted; guard seccomp; exploit 20; evidence forbidden system call; needs nvcc
 #include <stdlib.h>
 
 #include "copy.args.h"

@@ -1,9 +1,7 @@
 // apo:variant    copy/library_synchronises
 // apo:target     cuda sm_80
-// apo:technique  zoo
 // apo:idea       Honest: waits for its own work before it returns.
-// zoo: expect valid
-// zoo: needs nvcc
+// zoo: expect valid; needs nvcc
 #include "copy.args.h"
 
 static __global__ void copy_elements(const copy_args a) {

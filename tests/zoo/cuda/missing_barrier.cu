@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Hands elements from warp to warp through shared memory and waits a while instead of at a barrier.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect incorrect
-// zoo: guard sanitizers
-// zoo: exploit 31
+// zoo: expect incorrect; guard sanitizers; exploit 31
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Its grid has fewer than no blocks.
 // apo:launch     k grid=1-n block=256
-// zoo: expect refused
-// zoo: guard build
-// zoo: evidence and at least 1 is needed
-// zoo: gate build
+// zoo: expect refused; guard build; evidence and at least 1 is needed; gate build
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

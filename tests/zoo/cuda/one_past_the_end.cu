@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Writes one element too many.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect incorrect
-// zoo: guard guard-zones
-// zoo: exploit 30
-// zoo: evidence past the end of 'y'
+// zoo: expect incorrect; guard guard-zones; exploit 30; evidence past the end of 'y'
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Reads one element past the input and does nothing with it: only a memory checker sees that.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect incorrect
-// zoo: guard sanitizers
-// zoo: exploit 30
-// zoo: evidence memcheck, Invalid __global__ read of size 4
+// zoo: expect incorrect; guard sanitizers; exploit 30; evidence memcheck, Invalid __global__ read of size 4
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -3,9 +3,7 @@
 // apo:idea       Asks for a terabyte.
 // apo:scratch    heap 1024*1024*1024*1024
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect out_of_memory
-// zoo: guard memory-limit
-// zoo: evidence cannot allocate
+// zoo: expect out_of_memory; guard memory-limit; evidence cannot allocate
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

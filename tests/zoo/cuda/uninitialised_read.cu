@@ -3,10 +3,7 @@
 // apo:idea       Adds nothing times its scratch buffer, which holds nothing yet.
 // apo:scratch    memo 1024
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect incorrect
-// zoo: guard poison
-// zoo: exploit 30
-// zoo: evidence nan
+// zoo: expect incorrect; guard poison; exploit 30; evidence nan
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

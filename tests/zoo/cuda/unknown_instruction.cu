@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Its inline PTX is none.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect build_failed
-// zoo: guard build
-// zoo: gate build
+// zoo: expect build_failed; guard build; gate build
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

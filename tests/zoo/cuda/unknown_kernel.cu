@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Names a kernel that it does not have.
 // apo:launch     copies grid=ceil_div(n,256) block=256
-// zoo: expect wrong_abi
-// zoo: guard build
-// zoo: evidence has no kernel 'copies'
-// zoo: gate build
+// zoo: expect wrong_abi; guard build; evidence has no kernel 'copies'; gate build
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,8 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Copies four floats at a time and forgets the rest.
 // apo:launch     k grid=ceil_div(n,1024) block=256
-// zoo: expect incorrect
-// zoo: evidence never written
+// zoo: expect incorrect; evidence never written
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Returns at once.
 // apo:launch     k grid=ceil_div(n,256) block=256
-// zoo: expect incorrect
-// zoo: guard poison
-// zoo: exploit 2
-// zoo: evidence never written
+// zoo: expect incorrect; guard poison; exploit 2; evidence never written
 #include "copy.args.h"
 
 extern "C" __global__ void k(const copy_args a) {

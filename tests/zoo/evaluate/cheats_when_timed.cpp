@@ -1,8 +1,7 @@
 // apo:variant    copy/cheats_when_timed
 // apo:target     host
 // apo:idea       Right for the first sixty calls of a process, then leaves the output alone: passes every check before timing.
-// zoo: guard timed-check
-// zoo: exploit 12
+// zoo: guard timed-check; exploit 12
 #include <cstring>
 
 #include "copy_abi.h"

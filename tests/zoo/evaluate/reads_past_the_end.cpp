@@ -1,8 +1,7 @@
 // apo:variant    copy/reads_past_the_end
 // apo:target     host
 // apo:idea       Reads one element past the input: right by luck, and AddressSanitizer sees it.
-// zoo: guard sanitizers
-// zoo: exploit 30
+// zoo: guard sanitizers; exploit 30
 #include <cstring>
 
 #include "copy_abi.h"

@@ -1,8 +1,7 @@
 // apo:variant    copy/threads_share_a_count
 // apo:target     host
 // apo:idea       Threads count what they have copied in a variable without a lock: right by luck.
-// zoo: guard sanitizers
-// zoo: exploit 31
+// zoo: guard sanitizers; exploit 31
 #include <algorithm>
 #include <thread>
 

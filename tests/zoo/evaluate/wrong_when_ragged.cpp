@@ -1,8 +1,7 @@
 // apo:variant    copy/wrong_when_ragged
 // apo:target     host
 // apo:idea       Copies whole blocks of 64 and forgets the rest.
-// zoo: guard shapes
-// zoo: exploit 22
+// zoo: guard shapes; exploit 22
 #include <cstring>
 
 #include "copy_abi.h"

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Reads the destination of an asynchronous copy before it has waited.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence asynchronous copy not waited for, started an asynchronous copy at
+// zoo: expect incorrect; guard executor; evidence asynchronous copy not waited for, started an asynchronous copy at
 #include <cuda_pipeline_primitives.h>
 
 #include "copy.args.h"

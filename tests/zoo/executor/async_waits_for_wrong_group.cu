@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Two groups of copies are under way, and the wait leaves the one that is read.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence asynchronous copy not waited for
+// zoo: expect incorrect; guard executor; evidence asynchronous copy not waited for
 #include <cuda_pipeline_primitives.h>
 
 #include "copy.args.h"

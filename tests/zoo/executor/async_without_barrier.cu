@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       A thread waits for its own copies and reads what another thread copied.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence shared-memory race
+// zoo: expect incorrect; guard executor; evidence shared-memory race
 #include <cuda_pipeline_primitives.h>
 
 #include "copy.args.h"

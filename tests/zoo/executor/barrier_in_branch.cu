@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Half of the threads wait at a barrier that the others never reach.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence barrier divergence in kernel kernel
+// zoo: expect incorrect; guard executor; evidence barrier divergence in kernel kernel
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Each half of the block waits at a barrier of its own.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence barrier divergence in kernel kernel, and thread
+// zoo: expect incorrect; guard executor; evidence barrier divergence in kernel kernel, and thread
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -4,9 +4,7 @@
 // apo:scratch    count 4
 // apo:launch     clear grid=1 block=1
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence global-memory race
+// zoo: expect incorrect; guard executor; evidence global-memory race
 #include "copy.args.h"
 
 extern "C" __global__ void clear(const copy_args a) {

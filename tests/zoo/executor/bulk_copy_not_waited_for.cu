@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Reads what the copy engine brings without a wait.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence of static shared memory
+// zoo: expect incorrect; guard executor; evidence of static shared memory
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Two halves of a warp vote with the same mask in different ways.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence missing lane
+// zoo: expect incorrect; guard executor; evidence missing lane
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Declares less dynamic shared memory than it uses.
 // apo:launch     kernel grid=ceil_div(n,128) block=128 shared=508
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence out-of-bounds access, the launch declares 508
+// zoo: expect incorrect; guard executor; evidence out-of-bounds access, the launch declares 508
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,8 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       A loop without a load or a store that has no end.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect timed_out
-// zoo: guard deadline
+// zoo: expect timed_out; guard deadline
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

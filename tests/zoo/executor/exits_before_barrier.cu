@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Threads past the end return, and the others wait for them.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence barrier divergence, exited
+// zoo: expect incorrect; guard executor; evidence barrier divergence, exited
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -3,9 +3,7 @@
 // apo:idea       Neighbouring blocks share a word of scratch memory.
 // apo:scratch    shared_sums 4*n
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: exploit 31
+// zoo: expect incorrect; guard executor; exploit 31
 // zoo: evidence global-memory race, of shared_sums, of block, with no order between
 #include "copy.args.h"
 

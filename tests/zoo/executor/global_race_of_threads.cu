@@ -3,10 +3,7 @@
 // apo:idea       Threads of a block add to a word of scratch memory.
 // apo:scratch    sums 4*n
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: exploit 31
-// zoo: evidence global-memory race, of sums, with no barrier between
+// zoo: expect incorrect; guard executor; exploit 31; evidence global-memory race, of sums, with no barrier between
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

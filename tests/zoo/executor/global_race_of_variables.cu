@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Blocks count in a variable of the file without an atomic.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: exploit 31
-// zoo: evidence global-memory race, a variable of the file, of block
+// zoo: expect incorrect; guard executor; exploit 31; evidence global-memory race, a variable of the file, of block
 #include "copy.args.h"
 
 __device__ unsigned blocks_done;

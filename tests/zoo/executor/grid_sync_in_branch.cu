@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       A block without elements ends before the grid's barrier.
 // apo:launch     kernel grid=8 block=64 cooperative=1
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence barrier divergence, a block has ended without it
+// zoo: expect incorrect; guard executor; evidence barrier divergence, a block has ended without it
 #include "copy.args.h"
 #include <cooperative_groups.h>
 

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       The grid's barrier is that of a cooperative launch, which this is none.
 // apo:launch     kernel grid=8 block=64
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence deadlock, the launch is not cooperative
+// zoo: expect incorrect; guard executor; evidence deadlock, the launch is not cooperative
 #include "copy.args.h"
 #include <cooperative_groups.h>
 

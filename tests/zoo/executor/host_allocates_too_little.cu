@@ -1,9 +1,7 @@
 // apo:variant    copy/host_allocates_too_little
 // apo:target     cuda sm_80
 // apo:idea       The buffer of the host code ends one element too early.
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence out-of-bounds access in kernel copy_through
+// zoo: expect incorrect; guard executor; evidence out-of-bounds access in kernel copy_through
 // zoo: evidence an allocation of 4000 bytes, which has 4000
 
 __global__ void copy_through(float* y, const float* x, float* own, int64_t n) {

@@ -1,9 +1,7 @@
 // apo:variant    copy/host_launches_no_block
 // apo:target     cuda sm_80
 // apo:idea       The grid is rounded down: too few numbers make none.
-// zoo: expect refused
-// zoo: guard executor
-// zoo: evidence no GPU takes the launch of copied: grid (0,1,1), block (1024,1,1)
+// zoo: expect refused; guard executor; evidence no GPU takes the launch of copied: grid (0,1,1), block (1024,1,1)
 #include <cstdint>
 
 __global__ void copied(const float* x, float* y) {

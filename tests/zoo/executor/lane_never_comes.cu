@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Half a warp shuffles with all lanes in the mask while the rest waits at a barrier.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence missing lane, waits at __syncthreads
+// zoo: expect incorrect; guard executor; evidence missing lane, waits at __syncthreads
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

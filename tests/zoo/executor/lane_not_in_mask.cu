@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       All lanes shuffle with a mask of half of them.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence missing lane, leaves it out
+// zoo: expect incorrect; guard executor; evidence missing lane, leaves it out
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Loads four floats from an address that one float does not fill up.
 // apo:launch     kernel grid=ceil_div(n,512) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence misaligned access, 4 beyond a multiple
+// zoo: expect incorrect; guard executor; evidence misaligned access, 4 beyond a multiple
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Launches a kernel that the file does not have.
 // apo:launch     other_kernel grid=1 block=32
-// zoo: expect wrong_abi
-// zoo: guard build
-// zoo: evidence other_kernel
+// zoo: expect wrong_abi; guard build; evidence other_kernel
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       One warp waits for a second one, which never comes to the barrier.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence deadlock, barrier 1 waits for 64 threads
+// zoo: expect incorrect; guard executor; evidence deadlock, barrier 1 waits for 64 threads
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

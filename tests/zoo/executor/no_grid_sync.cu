@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Blocks clear what others write behind a barrier of the block alone.
 // apo:launch     kernel grid=8 block=64 cooperative=1
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence global-memory race, of y, of block
+// zoo: expect incorrect; guard executor; evidence global-memory race, of y, of block
 #include "copy.args.h"
 #include <cooperative_groups.h>
 

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       A warp passes values through shared memory as if its lanes ran in step.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence shared-memory race
+// zoo: expect incorrect; guard executor; evidence shared-memory race
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Reads through a null pointer.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence out-of-bounds access, belong to no buffer
+// zoo: expect incorrect; guard executor; evidence out-of-bounds access, belong to no buffer
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       A tile is filled again while slower threads still read it.
 // apo:launch     kernel grid=1 block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence shared-memory race
+// zoo: expect incorrect; guard executor; evidence shared-memory race
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

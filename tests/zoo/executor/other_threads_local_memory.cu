@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Hands the address of a local variable to another thread.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence the local memory of another thread
+// zoo: expect incorrect; guard executor; evidence the local memory of another thread
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

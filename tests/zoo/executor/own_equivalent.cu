@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Brings an equivalent of its own for an instruction that the CPU lacks.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect not_checkable
-// zoo: guard build
-// zoo: evidence not checkable on the CPU: __APO_CPU__
+// zoo: expect not_checkable; guard build; evidence not checkable on the CPU: __APO_CPU__
 #include "copy.args.h"
 
 __device__ unsigned lane_of() {

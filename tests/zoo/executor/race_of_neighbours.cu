@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       A thread reads what its neighbour writes between the same two barriers.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: exploit 31
-// zoo: evidence shared-memory race, with no barrier between
+// zoo: expect incorrect; guard executor; exploit 31; evidence shared-memory race, with no barrier between
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

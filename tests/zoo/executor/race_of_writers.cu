@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       All threads write another value to one word.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: exploit 31
-// zoo: evidence shared-memory race, wrote at
+// zoo: expect incorrect; guard executor; exploit 31; evidence shared-memory race, wrote at
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

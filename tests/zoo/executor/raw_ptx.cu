@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       An instruction that has no equivalent on the CPU.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect not_checkable
-// zoo: guard build
-// zoo: evidence not checkable on the CPU: PTX mov.u32
+// zoo: expect not_checkable; guard build; evidence not checkable on the CPU: PTX mov.u32
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

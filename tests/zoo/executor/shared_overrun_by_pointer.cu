@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       A tile has, behind a pointer, one element less than the block has threads that write to it.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence out-of-bounds access, byte 508 of static shared memory
+// zoo: expect incorrect; guard executor; evidence out-of-bounds access, byte 508 of static shared memory
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

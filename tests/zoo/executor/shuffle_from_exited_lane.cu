@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       The lanes past the end return before the warp sums.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence missing lane, does not take part
+// zoo: expect incorrect; guard executor; evidence missing lane, does not take part
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       A tile has one element less than the block has threads that write to it.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: evidence out-of-bounds access, index 127 of
+// zoo: expect incorrect; guard executor; evidence out-of-bounds access, index 127 of
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       More static shared memory than any GPU takes.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect build_failed
-// zoo: guard build
-// zoo: evidence 65536 bytes of static shared memory
+// zoo: expect build_failed; guard build; evidence 65536 bytes of static shared memory
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -3,10 +3,7 @@
 // apo:idea       Adds to scratch memory as if it began with zeros.
 // apo:scratch    sums 4*n
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: exploit 30
-// zoo: evidence uninitialised read, of sums
+// zoo: expect incorrect; guard executor; exploit 30; evidence uninitialised read, of sums
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       The last quarter of a tile is read and was never written.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: exploit 30
-// zoo: evidence uninitialised read, static shared memory
+// zoo: expect incorrect; guard executor; exploit 30; evidence uninitialised read, static shared memory
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       A function of the toolkit that the CPU does not have.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect not_checkable
-// zoo: guard build
-// zoo: evidence not checkable on the CPU:
+// zoo: expect not_checkable; guard build; evidence not checkable on the CPU:
 // zoo: evidence '__no_such_intrinsic' was not declared
 #include "copy.args.h"
 

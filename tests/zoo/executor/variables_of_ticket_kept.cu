@@ -3,8 +3,7 @@
 // apo:idea       The last block is found by a counter that nobody resets, so that the next call has no last block.
 // apo:scratch    kept 4*n
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: evidence the same call again gave other bits
+// zoo: expect incorrect; evidence the same call again gave other bits
 #include "copy.args.h"
 
 __device__ unsigned blocks_done;

@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Keeps what it copied in constant memory, which no kernel can write.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: exploit 30
-// zoo: evidence write to constant memory, a __constant__ variable
+// zoo: expect incorrect; guard executor; exploit 30; evidence write to constant memory, a __constant__ variable
 #include "copy.args.h"
 
 __constant__ float kept[128];

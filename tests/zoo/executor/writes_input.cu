@@ -2,10 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Uses its input as a place to work.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard executor
-// zoo: exploit 4
-// zoo: evidence write to an input, of x
+// zoo: expect incorrect; guard executor; exploit 4; evidence write to an input, of x
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

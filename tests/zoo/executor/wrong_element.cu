@@ -2,9 +2,7 @@
 // apo:target     cuda sm_80
 // apo:idea       Right in every way but the values.
 // apo:launch     kernel grid=ceil_div(n,128) block=128
-// zoo: expect incorrect
-// zoo: guard reference
-// zoo: evidence y[0]
+// zoo: expect incorrect; guard reference; evidence y[0]
 #include "copy.args.h"
 
 extern "C" __global__ void kernel(const copy_args a) {

@@ -1,9 +1,7 @@
 // apo:variant    copy/abort
 // apo:target     host
 // apo:idea       Calls abort.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence SIGABRT
+// zoo: expect faulted; guard process; evidence SIGABRT
 #include <cstdlib>
 
 #include "copy_abi.h"

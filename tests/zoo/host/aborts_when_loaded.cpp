@@ -1,9 +1,7 @@
 // apo:variant    copy/aborts_when_loaded
 // apo:target     host
 // apo:idea       Aborts while it is loaded, before anything is called.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence SIGABRT, during loading
+// zoo: expect faulted; guard process; evidence SIGABRT, during loading
 #include <cstdlib>
 
 #include "copy_abi.h"

@@ -1,9 +1,7 @@
 // apo:variant    copy/allocates_without_end
 // apo:target     host
 // apo:idea       Allocates memory until there is none.
-// zoo: expect out_of_memory
-// zoo: guard memory-limit
-// zoo: evidence bad_alloc
+// zoo: expect out_of_memory; guard memory-limit; evidence bad_alloc
 #include <cstddef>
 
 #include "copy_abi.h"

@@ -1,10 +1,7 @@
 // apo:variant    copy/caches_by_pointer
 // apo:target     host
 // apo:idea       Replays its old result when it sees an input address again.
-// zoo: expect incorrect
-// zoo: guard reference
-// zoo: exploit 5
-// zoo: evidence in call 2
+// zoo: expect incorrect; guard reference; exploit 5; evidence in call 2
 #include <algorithm>
 #include <map>
 #include <vector>

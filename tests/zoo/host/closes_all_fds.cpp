@@ -1,9 +1,7 @@
 // apo:variant    copy/closes_all_fds
 // apo:target     host
 // apo:idea       Closes every file descriptor of its process.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence closed the worker's connection
+// zoo: expect faulted; guard process; evidence closed the worker's connection
 #include <unistd.h>
 
 #include "copy_abi.h"

@@ -1,10 +1,7 @@
 // apo:variant    copy/detached_thread_writes_later
 // apo:target     host
 // apo:idea       Returns at once and lets a thread do the work later, outside the timed span.
-// zoo: expect incorrect
-// zoo: guard poison
-// zoo: exploit 9
-// zoo: evidence NaN
+// zoo: expect incorrect; guard poison; exploit 9; evidence NaN
 #include <algorithm>
 #include <chrono>
 #include <thread>

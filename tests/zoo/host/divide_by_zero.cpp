@@ -1,9 +1,7 @@
 // apo:variant    copy/divide_by_zero
 // apo:target     host
 // apo:idea       Divides an integer by zero.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence SIGFPE
+// zoo: expect faulted; guard process; evidence SIGFPE
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

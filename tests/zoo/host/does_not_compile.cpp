@@ -1,9 +1,7 @@
 // apo:variant    copy/does_not_compile
 // apo:target     host
 // apo:idea       Is not C++.
-// zoo: expect build_failed
-// zoo: guard build
-// zoo: evidence error:
+// zoo: expect build_failed; guard build; evidence error:
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

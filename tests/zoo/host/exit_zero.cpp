@@ -1,9 +1,7 @@
 // apo:variant    copy/exit_zero
 // apo:target     host
 // apo:idea       Ends the process as if all were well.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence exited with status 0 during the call
+// zoo: expect faulted; guard process; evidence exited with status 0 during the call
 #include <cstdlib>
 
 #include "copy_abi.h"

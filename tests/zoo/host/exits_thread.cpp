@@ -1,9 +1,7 @@
 // apo:variant    copy/exits_thread
 // apo:target     host
 // apo:idea       Ends the thread that called it.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence during the call
+// zoo: expect faulted; guard process; evidence during the call
 #include <pthread.h>
 
 #include "copy_abi.h"

@@ -1,9 +1,7 @@
 // apo:variant    copy/exits_when_loaded
 // apo:target     host
 // apo:idea       Ends the process while it is loaded.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence exited with status 0 during loading
+// zoo: expect faulted; guard process; evidence exited with status 0 during loading
 #include <cstdlib>
 
 #include "copy_abi.h"

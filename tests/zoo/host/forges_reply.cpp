@@ -1,10 +1,7 @@
 // apo:variant    copy/forges_reply
 // apo:target     host
 // apo:idea       Answers the harness itself, with a very good time.
-// zoo: expect faulted
-// zoo: guard reply
-// zoo: exploit 20
-// zoo: evidence forged reply, wrong nonce
+// zoo: expect faulted; guard reply; exploit 20; evidence forged reply, wrong nonce
 #include <unistd.h>
 
 #include "copy_abi.h"

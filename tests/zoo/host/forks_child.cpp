@@ -1,11 +1,7 @@
 // apo:variant    copy/forks_child
 // apo:target     host
 // apo:idea       Starts a process that would outlive the call.
-// zoo: expect faulted
-// zoo: guard seccomp
-// zoo: exploit 9
-// zoo: evidence forbidden system call 'fork'
-// zoo: needs seccomp
+// zoo: expect faulted; guard seccomp; exploit 9; evidence forbidden system call 'fork'; needs seccomp
 #include <unistd.h>
 
 #include "copy_abi.h"

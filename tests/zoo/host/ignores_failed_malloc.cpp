@@ -1,9 +1,7 @@
 // apo:variant    copy/ignores_failed_malloc
 // apo:target     host
 // apo:idea       Allocates without end and never checks the result.
-// zoo: expect out_of_memory
-// zoo: guard memory-limit
-// zoo: evidence SIGSEGV, of memory used
+// zoo: expect out_of_memory; guard memory-limit; evidence SIGSEGV, of memory used
 #include <cstddef>
 #include <cstdlib>
 

@@ -1,9 +1,7 @@
 // apo:variant    copy/illegal_instruction
 // apo:target     host
 // apo:idea       Executes an instruction that this CPU does not have.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence SIGILL
+// zoo: expect faulted; guard process; evidence SIGILL
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,10 +1,7 @@
 // apo:variant    copy/infinite_loop
 // apo:target     host
 // apo:idea       Never returns.
-// zoo: expect timed_out
-// zoo: guard deadline
-// zoo: exploit 27
-// zoo: evidence no answer in
+// zoo: expect timed_out; guard deadline; exploit 27; evidence no answer in
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,11 +1,7 @@
 // apo:variant    copy/kills_parent
 // apo:target     host
 // apo:idea       Sends SIGKILL to the harness.
-// zoo: expect faulted
-// zoo: guard seccomp
-// zoo: exploit 10
-// zoo: evidence forbidden system call 'kill'
-// zoo: needs seccomp
+// zoo: expect faulted; guard seccomp; exploit 10; evidence forbidden system call 'kill'; needs seccomp
 #include <unistd.h>
 
 #include <csignal>

@@ -1,10 +1,7 @@
 // apo:variant    copy/last_element_missing
 // apo:target     host
 // apo:idea       Leaves the last element unwritten.
-// zoo: expect incorrect
-// zoo: guard poison
-// zoo: exploit 2
-// zoo: evidence 'y' is wrong at element 4999, NaN
+// zoo: expect incorrect; guard poison; exploit 2; evidence 'y' is wrong at element 4999, NaN
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,10 +1,7 @@
 // apo:variant    copy/mutates_inputs
 // apo:target     host
 // apo:idea       Changes its input, so that a reference computed from it would agree.
-// zoo: expect incorrect
-// zoo: guard inputs
-// zoo: exploit 4
-// zoo: evidence changed its input 'x (set 0)' at element 17
+// zoo: expect incorrect; guard inputs; exploit 4; evidence changed its input 'x (set 0)' at element 17
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

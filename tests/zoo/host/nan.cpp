@@ -1,10 +1,7 @@
 // apo:variant    copy/nan
 // apo:target     host
 // apo:idea       Fills the output with NaN, hoping for a comparison that NaN passes.
-// zoo: expect incorrect
-// zoo: guard reference
-// zoo: exploit 17
-// zoo: evidence NaN
+// zoo: expect incorrect; guard reference; exploit 17; evidence NaN
 #include <limits>
 
 #include "copy_abi.h"

@@ -1,9 +1,7 @@
 // apo:variant    copy/off_by_one
 // apo:target     host
 // apo:idea       Shifts everything by one element.
-// zoo: expect incorrect
-// zoo: guard reference
-// zoo: evidence 'y' is wrong at element 0
+// zoo: expect incorrect; guard reference; evidence 'y' is wrong at element 0
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,11 +1,7 @@
 // apo:variant    copy/outlives_parent
 // apo:target     host
 // apo:idea       Switches off the signal that ends it with the harness.
-// zoo: expect faulted
-// zoo: guard seccomp
-// zoo: exploit 9
-// zoo: evidence forbidden system call 'prctl
-// zoo: needs seccomp
+// zoo: expect faulted; guard seccomp; exploit 9; evidence forbidden system call 'prctl; needs seccomp
 #include <sys/prctl.h>
 
 #include "copy_abi.h"

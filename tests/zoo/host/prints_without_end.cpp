@@ -1,10 +1,7 @@
 // apo:variant    copy/prints_without_end
 // apo:target     host
 // apo:idea       Floods its output.
-// zoo: expect timed_out
-// zoo: guard deadline
-// zoo: exploit 27
-// zoo: evidence no answer in, it printed, ha ha
+// zoo: expect timed_out; guard deadline; exploit 27; evidence no answer in, it printed, ha ha
 #include <cstdio>
 
 #include "copy_abi.h"

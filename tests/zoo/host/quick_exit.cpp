@@ -1,9 +1,7 @@
 // apo:variant    copy/quick_exit
 // apo:target     host
 // apo:idea       Ends the process without any clean-up.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence exited with status 3 during the call
+// zoo: expect faulted; guard process; evidence exited with status 3 during the call
 #include <cstdlib>
 
 #include "copy_abi.h"

@@ -1,10 +1,7 @@
 // apo:variant    copy/raises_its_limits
 // apo:target     host
 // apo:idea       Lifts its own memory limit.
-// zoo: expect faulted
-// zoo: guard seccomp
-// zoo: evidence forbidden system call 'setrlimit'
-// zoo: needs seccomp
+// zoo: expect faulted; guard seccomp; evidence forbidden system call 'setrlimit'; needs seccomp
 #include <sys/resource.h>
 
 #include "copy_abi.h"

@@ -1,11 +1,7 @@
 // apo:variant    copy/reads_parent_memory
 // apo:target     host
 // apo:idea       Looks for the expected output in the memory of the harness; gives up when it may not.
-// zoo: expect refused
-// zoo: guard landlock
-// zoo: exploit 18
-// zoo: evidence apo_launch returned 9
-// zoo: needs landlock
+// zoo: expect refused; guard landlock; exploit 18; evidence apo_launch returned 9; needs landlock
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,9 +1,7 @@
 // apo:variant    copy/refuses
 // apo:target     host
 // apo:idea       Says that it does not support this call.
-// zoo: expect refused
-// zoo: guard process
-// zoo: evidence apo_launch returned 5
+// zoo: expect refused; guard process; evidence apo_launch returned 5
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,10 +1,7 @@
 // apo:variant    copy/replaces_signal_handlers
 // apo:target     host
 // apo:idea       Ignores every signal that can be ignored, then loops.
-// zoo: expect timed_out
-// zoo: guard deadline
-// zoo: exploit 27
-// zoo: evidence no answer in
+// zoo: expect timed_out; guard deadline; exploit 27; evidence no answer in
 #include <csignal>
 
 #include "copy_abi.h"

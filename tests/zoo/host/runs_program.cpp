@@ -1,11 +1,7 @@
 // apo:variant    copy/runs_program
 // apo:target     host
 // apo:idea       Runs another program.
-// zoo: expect faulted
-// zoo: guard seccomp
-// zoo: exploit 20
-// zoo: evidence forbidden system call
-// zoo: needs seccomp
+// zoo: expect faulted; guard seccomp; exploit 20; evidence forbidden system call; needs seccomp
 #include <cstdlib>
 
 #include "copy_abi.h"

@@ -1,9 +1,7 @@
 // apo:variant    copy/segfault
 // apo:target     host
 // apo:idea       Writes through a null pointer.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence SIGSEGV, during the call at address 0x
+// zoo: expect faulted; guard process; evidence SIGSEGV, during the call at address 0x
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,10 +1,7 @@
 // apo:variant    copy/sleeps_past_deadline
 // apo:target     host
 // apo:idea       Sleeps longer than anyone waits.
-// zoo: expect timed_out
-// zoo: guard deadline
-// zoo: exploit 27
-// zoo: evidence no answer in
+// zoo: expect timed_out; guard deadline; exploit 27; evidence no answer in
 #include <unistd.h>
 
 #include "copy_abi.h"

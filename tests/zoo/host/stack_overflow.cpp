@@ -1,9 +1,7 @@
 // apo:variant    copy/stack_overflow
 // apo:target     host
 // apo:idea       Recurses without end.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence SIGSEGV, stack overflow
+// zoo: expect faulted; guard process; evidence SIGSEGV, stack overflow
 #include "copy_abi.h"
 
 namespace {

@@ -1,10 +1,7 @@
 // apo:variant    copy/stale_output
 // apo:target     host
 // apo:idea       Right on the first call; later ones leave whatever is in the output.
-// zoo: expect incorrect
-// zoo: guard poison
-// zoo: exploit 1
-// zoo: evidence in call 1, NaN
+// zoo: expect incorrect; guard poison; exploit 1; evidence in call 1, NaN
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

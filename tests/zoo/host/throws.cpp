@@ -1,9 +1,7 @@
 // apo:variant    copy/throws
 // apo:target     host
 // apo:idea       Throws through the C interface.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence threw an exception: the zoo is on fire
+// zoo: expect faulted; guard process; evidence threw an exception: the zoo is on fire
 #include <stdexcept>
 
 #include "copy_abi.h"

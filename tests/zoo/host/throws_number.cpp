@@ -1,9 +1,7 @@
 // apo:variant    copy/throws_number
 // apo:target     host
 // apo:idea       Throws an int.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence not a std::exception
+// zoo: expect faulted; guard process; evidence not a std::exception
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

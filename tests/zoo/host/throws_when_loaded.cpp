@@ -1,9 +1,7 @@
 // apo:variant    copy/throws_when_loaded
 // apo:target     host
 // apo:idea       Throws while it is loaded.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence not today, loading
+// zoo: expect faulted; guard process; evidence not today, loading
 #include <stdexcept>
 
 #include "copy_abi.h"

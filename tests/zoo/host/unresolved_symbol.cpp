@@ -1,9 +1,7 @@
 // apo:variant    copy/unresolved_symbol
 // apo:target     host
 // apo:idea       Calls a function that no library has.
-// zoo: expect wrong_abi
-// zoo: guard process
-// zoo: evidence undefined symbol, apo_zoo_nowhere
+// zoo: expect wrong_abi; guard process; evidence undefined symbol, apo_zoo_nowhere
 #include "copy_abi.h"
 
 extern "C" void apo_zoo_nowhere();

@@ -1,10 +1,7 @@
 // apo:variant    copy/unwritten_output
 // apo:target     host
 // apo:idea       Writes nothing and reports success.
-// zoo: expect incorrect
-// zoo: guard poison
-// zoo: exploit 2
-// zoo: evidence NaN
+// zoo: expect incorrect; guard poison; exploit 2; evidence NaN
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -1,11 +1,7 @@
 // apo:variant    copy/writes_a_file
 // apo:target     host
 // apo:idea       Tries to leave a file behind; gives up when it may not.
-// zoo: expect refused
-// zoo: guard landlock
-// zoo: exploit 28
-// zoo: evidence apo_launch returned 9
-// zoo: needs landlock
+// zoo: expect refused; guard landlock; exploit 28; evidence apo_launch returned 9; needs landlock
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,10 +1,7 @@
 // apo:variant    copy/writes_before_start
 // apo:target     host
 // apo:idea       Writes a correct output and one element in front of it.
-// zoo: expect incorrect
-// zoo: guard guard-zones
-// zoo: exploit 30
-// zoo: evidence before the start of 'y'
+// zoo: expect incorrect; guard guard-zones; exploit 30; evidence before the start of 'y'
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

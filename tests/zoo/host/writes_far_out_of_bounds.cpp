@@ -1,9 +1,7 @@
 // apo:variant    copy/writes_far_out_of_bounds
 // apo:target     host
 // apo:idea       Writes 32 MiB past the end of its output.
-// zoo: expect faulted
-// zoo: guard process
-// zoo: evidence SIGSEGV, past the end of the tensors' memory
+// zoo: expect faulted; guard process; evidence SIGSEGV, past the end of the tensors' memory
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

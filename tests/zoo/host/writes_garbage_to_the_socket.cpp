@@ -1,10 +1,7 @@
 // apo:variant    copy/writes_garbage_to_the_socket
 // apo:target     host
 // apo:idea       Writes noise into every descriptor it finds.
-// zoo: expect faulted
-// zoo: guard reply
-// zoo: exploit 20
-// zoo: evidence forged reply
+// zoo: expect faulted; guard reply; exploit 20; evidence forged reply
 #include <unistd.h>
 
 #include "copy_abi.h"

@@ -1,10 +1,7 @@
 // apo:variant    copy/writes_out_of_bounds
 // apo:target     host
 // apo:idea       Writes a correct output and, a little past its end, one element too many.
-// zoo: expect incorrect
-// zoo: guard guard-zones
-// zoo: exploit 30
-// zoo: evidence 8 bytes past the end of 'y'
+// zoo: expect incorrect; guard guard-zones; exploit 30; evidence 8 bytes past the end of 'y'
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

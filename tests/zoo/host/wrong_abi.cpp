@@ -1,9 +1,7 @@
 // apo:variant    copy/wrong_abi
 // apo:target     host
 // apo:idea       Was built for another version of the interface.
-// zoo: expect wrong_abi
-// zoo: guard process
-// zoo: evidence apo_abi returns 7
+// zoo: expect wrong_abi; guard process; evidence apo_abi returns 7
 #include "copy.args.h"
 
 APO_EXPORT uint32_t apo_abi(void) {

@@ -1,10 +1,7 @@
 // apo:variant    copy/zeros
 // apo:target     host
 // apo:idea       Writes zeros whatever the input is.
-// zoo: expect incorrect
-// zoo: guard reference
-// zoo: exploit 3
-// zoo: evidence 'y' is wrong at element 0
+// zoo: expect incorrect; guard reference; exploit 3; evidence 'y' is wrong at element 0
 #include "copy_abi.h"
 
 APO_EXPORT int apo_launch(const apo_call* call) {

@@ -5,10 +5,4 @@
 // apo:launch   add grid=ceil_div(n,256),B block=64
 __device__ unsigned tickets[64];
 #define TICKETS tickets
-#define PUBLISH \
-  if (threadIdx.x == 0) { \
-    partial[blockIdx.x] = sum; \
-    __threadfence(); \
-    last = atomicAdd(ticket, 1u) == gridDim.x - 1; \
-  }
 #include "ticket.cuh"

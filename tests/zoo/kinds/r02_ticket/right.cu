@@ -5,10 +5,4 @@
 // apo:scratch  tickets 4*B
 // apo:launch   clear grid=1 block=64
 // apo:launch   add grid=ceil_div(n,256),B block=64
-#define PUBLISH \
-  if (threadIdx.x == 0) { \
-    partial[blockIdx.x] = sum; \
-    __threadfence(); \
-    last = atomicAdd(ticket, 1u) == gridDim.x - 1; \
-  }
 #include "ticket.cuh"

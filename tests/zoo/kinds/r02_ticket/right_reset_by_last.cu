@@ -6,10 +6,4 @@
 __device__ unsigned tickets[64];
 #define TICKETS tickets
 #define FINISH *ticket = 0;
-#define PUBLISH \
-  if (threadIdx.x == 0) { \
-    partial[blockIdx.x] = sum; \
-    __threadfence(); \
-    last = atomicAdd(ticket, 1u) == gridDim.x - 1; \
-  }
 #include "ticket.cuh"

@@ -3,6 +3,14 @@
 // or a variable of the file, for which FINISH is what the last block does with `ticket`.
 #include "block_sum.cuh"
 
+#ifndef PUBLISH
+#define PUBLISH \
+  if (threadIdx.x == 0) { \
+    partial[blockIdx.x] = sum; \
+    __threadfence(); \
+    last = atomicAdd(ticket, 1u) == gridDim.x - 1; \
+  }
+#endif
 #ifndef PARTIAL
 #define PARTIAL float
 #endif

@@ -3,17 +3,10 @@
 // apo:idea     Every block writes whether it has found one.
 // apo:launch   clear grid=ceil_div(rows,64) block=64
 // apo:launch   mark grid=rows,ceil_div(cols,32) block=32
-#include "anynegative.args.h"
-
-extern "C" __global__ void clear(const anynegative_args a) {
-  const long long r = 64LL * blockIdx.x + threadIdx.x;
-  if (r < a.rows)
-    a.y[r] = 0;
-}
+#include "below.cuh"
 
 extern "C" __global__ void mark(const anynegative_args a) {
-  const long long c = 32LL * blockIdx.y + threadIdx.x;
-  const bool below = c < a.cols && a.x[blockIdx.x * a.cols + c] < -2.5f;
+  const bool below = is_below(a);
   const bool any = __any_sync(~0u, below);
   if (threadIdx.x == 0)
     a.y[blockIdx.x] = any ? 1 : 0;
