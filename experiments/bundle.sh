@@ -10,9 +10,9 @@ mkdir -p "$folder/lib"
 cp "$root/build/release/bin/apo" "$folder/apo"
 # The GPU's tests, and what experiments/profile_defects.sh and experiments/lost_gpu.sh need, where the tests are configured.
 if grep -q '^BUILD_TESTING:BOOL=ON' "$root/build/release/CMakeCache.txt"; then
-  cmake --build "$root/build/release" --target apo_zoo_families variant_launcher launcher_program losing_driver cuda_tests worker_program >/dev/null
+  cmake --build "$root/build/release" --target variant_launcher launcher_program losing_driver cuda_tests worker_program >/dev/null
 fi
-for file in libapo_inject.so libapo_zoo_families.so variant_launcher launcher_program liblosing_driver.so cuda_tests worker_program; do
+for file in libapo_inject.so variant_launcher launcher_program liblosing_driver.so cuda_tests worker_program; do
   [ ! -e "$root/build/release/bin/$file" ] || cp "$root/build/release/bin/$file" "$folder/"
 done
 # The two builds of examples/ci, for experiments/suite_gate.sh.

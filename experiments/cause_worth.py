@@ -3,8 +3,8 @@
 
 Reads the profiles of experiments/nvidia-h200/profiles/planted-defects.db, needs a built checkout and no GPU, and prints a markdown
 table of the kernels of tests/zoo/profile that have a twin without a defect: `mended` is the kernel's time over that of the fastest
-such twin, and the last column is the logarithm of that over the logarithm of the worth. APO and FAMILIES name the program and the
-library of the zoo's families (default: those of build/release/bin).
+such twin, and the last column is the logarithm of that over the logarithm of the worth. APO names the program (default: that of
+build/release/bin).
 """
 import json
 import math
@@ -17,9 +17,8 @@ import subprocess
 import tempfile
 
 HOME = pathlib.Path(__file__).resolve().parent.parent
-BUILT = HOME / "build/release/bin"
-APO = os.environ.get("APO", str(BUILT / "apo"))
-FAMILIES = os.environ.get("FAMILIES", str(BUILT / "libapo_zoo_families.so"))
+APO = os.environ.get("APO", str(HOME / "build/release/bin/apo"))
+FAMILIES = [word for path in (HOME / "tests/zoo/profile/families").glob("*.h") for word in ("--families", str(path))]
 
 
 def profiles():
@@ -32,7 +31,7 @@ def profiles():
             shutil.copy(path, own / "variants")
             text = path.read_text()
             name = re.search(r"apo:variant\s+(\S+)", text)[1]
-            words = [APO, "profile", name, "--recorded", "--json", "--families", FAMILIES]
+            words = [APO, "profile", name, "--recorded", "--json", *FAMILIES]
             environment = dict(os.environ, APO_HOME=str(HOME), APO_JOURNAL="", APO_CACHE="")
             answer = subprocess.run(words, cwd=folder, env=environment, text=True, capture_output=True, check=True)
             yield re.search(r"zoo: expect (\S+)", text)[1], json.loads(answer.stdout)

@@ -15,8 +15,7 @@ jobs=("$@")
 [ ${#jobs[@]} -gt 0 ] || jobs=(profile ncu speed tracing)
 # NVRTC finds its built-in functions beside itself, or here.
 export LD_LIBRARY_PATH=$LD_LIBRARY_PATH:${CUDA_HOME:-/usr/local/cuda}/lib64
-families=$bundle/libapo_zoo_families.so
-for file in apo libapo_zoo_families.so variant_launcher launcher_program; do
+for file in apo variant_launcher launcher_program; do
   [ -e "$bundle/$file" ] || { echo "$bundle has no $file: build with the tests, then run experiments/bundle.sh" >&2; exit 1; }
 done
 # Where NVIDIA's packages put ncu.
@@ -25,6 +24,10 @@ for folder in "${CUDA_HOME:-/usr/local/cuda}/bin" /opt/nvidia/nsight-compute/*; 
 done
 mkdir -p "$out/variants" "$out/json" "$out/log"
 zoo=$root/tests/zoo/profile
+families=()
+for file in "$zoo"/families/*.h; do
+  families+=(--families "$file")
+done
 
 family_of() { sed -n 's|^// apo:variant *\([^/]*\)/.*|\1|p' "$1"; }
 now() { date +%s%N; }
@@ -40,7 +43,7 @@ done
 profile_variant() {
   local file=$1
   shift
-  "$bundle/apo" profile "$(family_of "$file")/$(basename "$file" .cu)" --quiet --json --families "$families" \
+  "$bundle/apo" profile "$(family_of "$file")/$(basename "$file" .cu)" --quiet --json "${families[@]}" \
     --workload "$(workload_of "$file")" "$@"
 }
 
@@ -63,7 +66,7 @@ build_all() {
   begin=$(now)
   for file in "$zoo"/*.cu "$root"/tests/zoo/speed/*.cu; do
     echo "$file:$(workload_of "$file")"
-  done | xargs -P "$(nproc)" -n 1 "$bundle/variant_launcher" "$families" "$out/cache/builds" >"$out/log/build" 2>&1 ||
+  done | xargs -P "$(nproc)" -n 1 "$bundle/variant_launcher" "$out/cache/builds" >"$out/log/build" 2>&1 ||
     cat "$out/log/build" >&2
   echo "built and launched $(ls "$zoo"/*.cu "$root"/tests/zoo/speed/*.cu | wc -l) kernels in $(since "$begin") s"
 }
@@ -154,7 +157,7 @@ ncu_job() {
     launches+=("$file:$(workload_of "$file")")
   done
   ncu --set "${NCU_SET:-full}" --csv --page details --print-details all -k 'regex:^(kernel|first|slice_0)$' --target-processes all \
-    "$bundle/variant_launcher" "$families" "$out/cache/builds" "${launches[@]}" >"$out/ncu.csv" 2>"$out/log/ncu"
+    "$bundle/variant_launcher" "$out/cache/builds" "${launches[@]}" >"$out/ncu.csv" 2>"$out/log/ncu"
   {
     echo "# What the rules of Nsight Compute say"
     echo
@@ -210,10 +213,10 @@ launched() {
   names=$("$bundle/variant_launcher" --list "$list")
   begin=$(now)
   case $how in
-  plain) "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
-  ours) APO_LAUNCHER_COUNT=$list "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
+  plain) "$bundle/variant_launcher" "$out/cache/builds" "$@" ;;
+  ours) APO_LAUNCHER_COUNT=$list "$bundle/variant_launcher" "$out/cache/builds" "$@" ;;
   ncu) ncu --metrics "$names" "${ncu_control[@]}" \
-    -k 'regex:^(kernel|clear|first|second|third|slice_[0-9]+|plain|strided|staged|shuffled|added)$' "$bundle/variant_launcher" "$families" "$out/cache/builds" "$@" ;;
+    -k 'regex:^(kernel|clear|first|second|third|slice_[0-9]+|plain|strided|staged|shuffled|added)$' "$bundle/variant_launcher" "$out/cache/builds" "$@" ;;
   esac >"$out/log/speed_$how" 2>&1 || return 1
   seconds=$(since "$begin")
   # A process that counted nothing would be a fast one.
@@ -323,7 +326,7 @@ tracing_job() {
 
 begin=$(now)
 status=0
-"$bundle/variant_launcher" "$families" "$out/cache/builds" "$zoo/clean_copy.cu:n4k" >/dev/null || exit 2
+"$bundle/variant_launcher" "$out/cache/builds" "$zoo/clean_copy.cu:n4k" >/dev/null || exit 2
 build_all
 for job in "${jobs[@]}"; do
   case $job in

@@ -9,13 +9,12 @@
 
 #include "kernels/e88/e88.h"
 #include "kernels/family.h"
-#include "kernels/spin/spin.h"
 
 namespace apo {
 namespace {
 
 std::deque<Family>& mutable_families() {
-  static std::deque<Family> all = {e88_forward_family(), e88_backward_family(), spin_family()};
+  static std::deque<Family> all = {e88_forward_family(), e88_backward_family()};
   return all;
 }
 

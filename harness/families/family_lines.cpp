@@ -214,7 +214,8 @@ void read_regimes(FamilyFile& file, const BlockLine& line) {
 void read_workload(FamilyFile& file, const BlockLine& line) {
   const std::vector<std::string> words = split_words(line.value);
   const char* form =
-      "write 'NAME small|ragged|production|extreme AXIS=VALUE...', e.g. '// apo:workload r7 ragged rows=7 cols=1000'";
+      "write 'NAME small|ragged|production|extreme [cuda] AXIS=VALUE...', e.g. '// apo:workload r7 ragged rows=7 "
+      "cols=1000'";
   if (words.size() < 2 || words[0].size() > 64 || !std::ranges::all_of(words[0], is_letter_of_word)) {
     line.fail(fmt::format("the workload '{}' cannot be read", line.value), form);
   }
@@ -222,8 +223,13 @@ void read_workload(FamilyFile& file, const BlockLine& line) {
   if (!kind) {
     line.fail(fmt::format("unknown kind of workload '{}'", words[1]), form);
   }
-  Workload workload{.name = words[0], .axes = file.axis_defaults, .kind = *kind, .workload_class = "any"};
-  for (std::size_t i = 2; i < words.size(); ++i) {
+  const bool for_cuda = words.size() > 2 && words[2] == to_string(Target::cuda);
+  Workload workload{.name = words[0],
+                    .axes = file.axis_defaults,
+                    .kind = *kind,
+                    .workload_class = "any",
+                    .target = for_cuda ? Target::cuda : Target::host};
+  for (std::size_t i = for_cuda ? 3 : 2; i < words.size(); ++i) {
     const std::size_t equals = words[i].find('=');
     const auto value = equals == std::string::npos ? std::nullopt : parse_int(words[i].substr(equals + 1));
     if (!value) {

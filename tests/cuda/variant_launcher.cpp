@@ -1,5 +1,6 @@
 // tests/cuda/variant_launcher.cpp - launches device variants once each, in this process and with nothing between, so
-// that another profiler can look at them: variant_launcher FAMILY_LIBRARY CACHE FILE[:WORKLOAD]...
+// that another profiler can look at them: variant_launcher CACHE FILE[:WORKLOAD]... Their families are those of
+// tests/zoo/profile/families.
 //
 // With APO_LAUNCHER_COUNT=short|default|long it counts these lists' metrics of each itself, and says where the time of
 // each went ("steps: ...") and on the last line how long all that took. --list LIST prints the names of a list, --about
@@ -10,13 +11,16 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
 #include "harness/core/error.h"
 #include "harness/core/expression/expression.h"
+#include "harness/core/system/files.h"
 #include "harness/core/text.h"
+#include "harness/families/known_families.h"
 #include "harness/implement/builder.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/implement/variant/settings.h"
@@ -74,7 +78,7 @@ double launch(Device& device, const Builder& builder, const std::string& file, c
   const Variant variant = load_variant(file);
   const Family* family = find_family(variant.family);
   if (family == nullptr) {
-    throw std::runtime_error("the library has no family " + variant.family);
+    throw std::runtime_error("there is no family " + variant.family);
   }
   const Workload* workload = workload_name.empty() ? &family->workloads.front() : find_workload(*family, workload_name);
   if (workload == nullptr) {
@@ -123,8 +127,8 @@ int print_list(const std::string& list) {
 
 int main(int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "";
-  if (argc < 4 && first != "--about" && (first != "--list" || argc < 3)) {
-    std::fprintf(stderr, "usage: variant_launcher FAMILY_LIBRARY CACHE FILE[:WORKLOAD]... | --list LIST | --about\n");
+  if (argc < 3 && first != "--about") {
+    std::fprintf(stderr, "usage: variant_launcher CACHE FILE[:WORKLOAD]... | --list LIST | --about\n");
     return 1;
   }
   try {
@@ -143,14 +147,16 @@ int main(int argc, char** argv) {
       print_environment(*device);
       return 0;
     }
-    load_family_library(first);
-    const char* home = std::getenv("APO_HOME");
+    const char* const named = std::getenv("APO_HOME");
+    const std::filesystem::path home = named != nullptr ? named : APO_SOURCE_FOLDER;
+    for (const std::filesystem::path& file : files_below(home / "tests" / "zoo" / "profile" / "families")) {
+      add_family_file(file.string(), {.cache = first, .home = home});
+    }
     const char* list = std::getenv("APO_LAUNCHER_COUNT");
     const std::vector<std::string> metrics = list == nullptr ? std::vector<std::string>() : metrics_of(list);
     std::vector<double> seconds;
-    const Builder builder(
-        {.cache = argv[2], .home = home != nullptr ? home : APO_SOURCE_FOLDER, .device = device->facts()});
-    for (int i = 3; i < argc; ++i) {
+    const Builder builder({.cache = first, .home = home, .device = device->facts()});
+    for (int i = 2; i < argc; ++i) {
       const std::vector<std::string> parts = split(argv[i], ':');
       seconds.push_back(launch(*device, builder, parts.front(), parts.size() > 1 ? parts[1] : "", metrics));
     }

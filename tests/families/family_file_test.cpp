@@ -25,8 +25,8 @@ TEST(FamilyFile, EveryLineOfTheBlockIsRead) {
       "// apo:family  f\n// apo:axis N 1..8 specialised features\n// apo:scalar eps f32 1e-6\n"
       "// apo:output y bf16[N]\n// apo:input  a e4m3[N] uniform(-1,1)\n// apo:input i i32[] index(0..N-1)\n"
       "// apo:derive d f16[N]\n// apo:unit N/4\n// apo:regimes typical, wide\n// apo:class narrow N <= 4\n"
-      "// apo:workload w production N=3\n// apo:repeatable yes\n// apo:requires N != 5\n// apo:tolerance rtol=0.5 "
-      "atol=0\n",
+      "// apo:workload w production cuda N=3\n// apo:repeatable yes\n// apo:requires N != 5\n"
+      "// apo:tolerance rtol=0.5 atol=0\n",
       "f.h");
   EXPECT_EQ(file.axes[0].meaning, "features");
   EXPECT_TRUE(file.axes[0].specialised);
@@ -37,6 +37,7 @@ TEST(FamilyFile, EveryLineOfTheBlockIsRead) {
   EXPECT_EQ(file.units[0].block, 4);
   EXPECT_EQ(file.regimes, (std::vector<std::string>{"typical", "wide"}));
   EXPECT_EQ(file.workloads[0].workload_class, "narrow");
+  EXPECT_EQ(file.workloads[0].target, Target::cuda);
   EXPECT_EQ(file.tolerance->relative, 0.5);
 }
 

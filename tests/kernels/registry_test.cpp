@@ -12,7 +12,7 @@ namespace apo {
 namespace {
 
 TEST(Registry, BuiltInFamiliesAreFoundByName) {
-  for (const char* name : {"spin", "e88_forward", "e88_backward"}) {
+  for (const char* name : {"e88_forward", "e88_backward"}) {
     ASSERT_NE(find_family(name), nullptr) << name;
     EXPECT_EQ(find_family(name)->name, name);
   }

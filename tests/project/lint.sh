@@ -121,7 +121,7 @@ fi
 # One pattern a line: the sources that match are checked as one; the rest, and what needs flags of its own, one by one. (The
 # presets dev and debug compile every file alone, for a change of a line; it is checked so, too.)
 joined='/apo_(evaluate|runtime|implement|kernels)(_computing)?[.]dir/
-/apo_(worker|executor|recorder)[.]dir/|/kernels/(e88/backward|spin/spin)[.]cpp|/journal/query/sql[.]cpp
+/apo_(worker|executor|recorder)[.]dir/|/kernels/e88/backward[.]cpp|/journal/query/sql[.]cpp
 /apo_(families|profile|reports|journal)[.]dir/
 /apo_(core|research)[.]dir/
 /apo_loop[.]dir/'

@@ -94,7 +94,14 @@ constexpr int kClockSamples = 32;  // of a request
 constexpr int kClockRequests = 4;  // some 0.1 s of work: an idle GPU takes that long to raise its clock
 constexpr const char* kFill = "fill_input";
 
-// The arguments of spin, whose steps do not matter here.
+// A shipped family, whose tensors and arguments are those of the kernels here.
+const Family& spin() {
+  const Family* family = find_family("spin");
+  APO_CHECK(family != nullptr);
+  return *family;
+}
+
+// Its steps do not matter.
 Axes axes_of(std::int64_t floats) {
   return {{"n", floats}, {"steps", 1}};
 }
@@ -118,8 +125,8 @@ class RoofProcess {
     const Axes axes = axes_of(roof_tensor_floats(footprint, device_.l2_bytes, device_.sms));
     load(kFill);
     // The shared tensors before is in use until the new one is attached.
-    auto shared_tensors = std::make_unique<SharedTensors>(
-        shared_tensors_spec(*find_family("spin"), axes, 1, {}, {}, secret_seed(), Target::cuda));
+    auto shared_tensors =
+        std::make_unique<SharedTensors>(shared_tensors_spec(spin(), axes, 1, {}, {}, secret_seed(), Target::cuda));
     value_of(worker_.attach(*shared_tensors), "tensors");
     shared_tensors_ = std::move(shared_tensors);
     value_of(worker_.call(0), "input");
@@ -172,7 +179,7 @@ class RoofProcess {
 std::vector<Roof> measure_cuda_roofs(const Variant& variant, const BuildVariant& build, const WorkerOptions& options,
                                      const DeviceFacts& device) {
   const Axes axes = axes_of(roof_tensor_floats(Footprint::cache, device.l2_bytes, device.sms));
-  Build built = build(*find_family("spin"), variant, axes);
+  Build built = build(spin(), variant, axes);
   const bool runs = built.outcome == Outcome::valid;
   if (!runs && built.outcome != Outcome::refused) {
     throw EnvironmentError("the kernels that measure the roofs do not build: " + built.evidence,

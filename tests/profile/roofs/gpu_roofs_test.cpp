@@ -19,6 +19,7 @@
 #include "harness/implement/variant/settings.h"
 #include "harness/profile/host/host_profile.h"
 #include "harness/profile/roofs/roofs.h"
+#include "tests/shipped_families.h"
 
 namespace apo {
 namespace {

@@ -2,18 +2,19 @@
 // apo:target     cuda sm_80
 // apo:technique  zoo
 // apo:idea       Tiles of 128 by 128 a block and 8 by 8 a thread, so that a load serves eight multiply-adds.
-// apo:launch     kernel grid=n/128,n/128 block=256
+// apo:launch     kernel grid=n/128,m/128 block=256
 // zoo: expect none
 #include "zoo_matmul.args.h"
 
-// The tiles of the next eight columns come while these are multiplied. n % 128 == 0 in every workload.
+// The tiles of the next eight columns come while these are multiplied. m % 128 == 0 and n % 128 == 0 in every workload.
 extern "C" __global__ void __launch_bounds__(256, 2) kernel(const zoo_matmul_args a) {
   __shared__ float4 left[2][8][32];   // [column][row]
   __shared__ float4 right[2][8][32];  // [row][column]
   const int thread = threadIdx.x;
   const long long n = a.n;
+  const long long inner = a.k;
   // A thread brings four neighbours of a row of x, and four of a row of z.
-  const float* x = a.x + (128LL * blockIdx.y + thread / 2) * n + thread % 2 * 4;
+  const float* x = a.x + (128LL * blockIdx.y + thread / 2) * inner + thread % 2 * 4;
   const float* z = a.z + thread / 32 * n + 128LL * blockIdx.x + thread % 32 * 4;
   float4 next_x = *reinterpret_cast<const float4*>(x);
   float4 next_z = *reinterpret_cast<const float4*>(z);
@@ -31,9 +32,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) kernel(const zoo_matmul_arg
   const int r = thread / 16;
   const int c = thread % 16;
   float sums[8][8] = {};
-  for (long long k = 8; k <= n; k += 8) {
+  for (long long k = 8; k <= inner; k += 8) {
     const int half = static_cast<int>(k / 8 + 1) % 2;
-    if (k < n) {
+    if (k < inner) {
       next_x = *reinterpret_cast<const float4*>(x + k);
       next_z = *reinterpret_cast<const float4*>(z + k * n);
     }
@@ -53,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) kernel(const zoo_matmul_arg
         }
       }
     }
-    if (k < n) {
+    if (k < inner) {
       store(1 - half);
     }
     __syncthreads();

@@ -1,0 +1,15 @@
+// apo:family    zoo_axpy
+// apo:idea      y = 2.5 x + z
+// apo:axis      n 1..2147483648
+// apo:input     x f32[n] uniform(-1,1)
+// apo:input     z f32[n] uniform(-1,1)
+// apo:output    y f32[n]
+// apo:regimes   typical
+// apo:workload  n16m production cuda n=16777216
+// apo:workload  n1m  production cuda n=1048576
+// apo:workload  n4k  small      cuda n=4096
+template <class Real>
+void reference(int64_t n, const Real* x, const Real* z, Real* y) {
+  for (int64_t i = 0; i < n; ++i)
+    y[i] = Real(2.5) * x[i] + z[i];
+}
