@@ -61,8 +61,8 @@ int calls_in_window(double window_s, double call_s, std::int64_t bytes, CachePol
   return static_cast<int>(std::clamp(std::ceil(window_s / call_s), 1.0, static_cast<double>(most)));
 }
 
-int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t window_bytes) {
-  const double by_time = preset.round_s / (4 * window_s);
+int blocks_in_round(const JudgePreset& preset, double windows_s, std::int64_t window_bytes) {
+  const double by_time = preset.round_s / (2 * windows_s);
   const double by_bytes =
       static_cast<double>(kPoolBytes) / static_cast<double>(2 * std::max<std::int64_t>(1, window_bytes));
   return static_cast<int>(std::clamp(std::floor(std::min(by_time, by_bytes)),
@@ -199,12 +199,12 @@ Result<WindowTimes> HostSession::measure_empty_windows(int slot) {
   return least;
 }
 
-// Label-blind: the quicker arm fills the windows of both.
+// Label-blind: the quicker arm fills the windows of both, and both fill the round.
 Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
   const std::int64_t bytes = tensor_bytes(*runtime_.family, timed_.axes);
   const auto beside = beside_the_processes();
   while (true) {
-    double window_s = INFINITY;  // with what comes before it
+    std::array<double, 2> window_s = {INFINITY, INFINITY};  // by slot, with what comes before it
     plan_.call_ns = INFINITY;
     for (std::size_t i = 0; i < 2 * kPlanWindows; ++i) {
       const auto begin = std::chrono::steady_clock::now();
@@ -212,7 +212,7 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
       if (!times) {
         return times.failure();
       }
-      window_s = std::min(window_s, seconds_since(begin));
+      window_s.at(i % 2) = std::min(window_s.at(i % 2), seconds_since(begin));
       plan_.call_ns = std::min(plan_.call_ns, static_cast<double>(times->ns) / plan_.calls);
       if (i + 1 == 2 * kFewestCpuWindows && plan_.call_ns > kVeryLongCallNs) {
         break;  // not after one, which may have begun what the others need not
@@ -221,7 +221,7 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
     const int calls = calls_in_window(preset.window_s, 1e-9 * plan_.call_ns, bytes, cache_);
     const bool grows = calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
     plan_.calls = calls;
-    plan_.blocks = blocks_in_round(preset, window_s, calls * bytes);
+    plan_.blocks = blocks_in_round(preset, window_s[0] + window_s[1], calls * bytes);
     if (!grows) {
       return plan_;
     }
