@@ -293,10 +293,8 @@ std::optional<FleetEvent> Fleet::on_message(std::size_t index, const Message& me
     worker.doing = message.at("what");
   } else if (type == "scanned") {
     worker.check_task(message);
-    return FleetEvent{.kind = FleetEvent::Kind::scanned,
-                      .worker = index,
-                      .task = worker.task,
-                      .measured = measurement_of(message)};
+    return FleetEvent{
+        .kind = FleetEvent::Kind::scanned, .worker = index, .task = worker.task, .measured = measurement_of(message)};
   } else if (type == "answer" || type == "done" || type == "cancelled") {
     return on_end_of_task(index, message);
   } else if (type == "given_back") {

@@ -48,9 +48,10 @@ std::vector<std::size_t> SpreadBench::idle() const {
 
 std::size_t SpreadBench::wants() const {
   const Machine& machine = frame_.workspace.machine();
-  const std::size_t of_worker = machine.target == Target::cuda
-                                    ? kScanBatch
-                                    : std::min(kScanBatch, kScanBatchOfThread * static_cast<std::size_t>(machine.cores));
+  const std::size_t of_worker =
+      machine.target == Target::cuda
+          ? kScanBatch
+          : std::min(kScanBatch, kScanBatchOfThread * static_cast<std::size_t>(machine.cores));
   return waiting_.empty() ? of_worker * idle().size() : 0;
 }
 
@@ -94,7 +95,8 @@ std::optional<ScanMeasurement> SpreadBench::take(Time latest, const Tell& tell) 
       return std::nullopt;
     }
     tell(shares_.empty() ? fmt::format("on {} workers", fleet_.size()) : fleet_.doing());
-    const auto patience = std::chrono::ceil<std::chrono::milliseconds>(std::min<Time::duration>(kNextLook, latest - now));
+    const auto patience =
+        std::chrono::ceil<std::chrono::milliseconds>(std::min<Time::duration>(kNextLook, latest - now));
     if (const std::optional<FleetEvent> event = fleet_.next(patience)) {
       if (auto measured = on_event(*event)) {
         return measured;

@@ -89,10 +89,8 @@ TaskJudge::OwnCampaign& TaskJudge::campaign_of(std::int64_t of_driver, const Pol
   if (own_ == nullptr) {
     const auto own = std::make_shared<OwnCampaign>();
     own->of_driver = of_driver;
-    Campaign campaign{.policy = policy,
-                      .baseline = incumbent,
-                      .machine = workspace_.machine().id,
-                      .started_at = utc_now()};
+    Campaign campaign{
+        .policy = policy, .baseline = incumbent, .machine = workspace_.machine().id, .started_at = utc_now()};
     add_machine(own->journal, workspace_.machine());
     add_variant(own->journal, workspace_.catalogue().get(campaign.baseline.variant));
     campaign.id = begin_campaign(own->journal, campaign);

@@ -189,11 +189,12 @@ void ScriptedWorker::scan(const ScanTask& task) {
       return fail(act, task.id);
     }
     const TaskSide& measured = act == Act::revert ? candidate : task.reference;
-    say(scanned_message(task.id, {.row = {.configuration = measured.configuration,
-                                          .source_hash = measured.source_hash,
-                                          .incumbent = task.reference.configuration,
-                                          .incumbent_source_hash = task.reference.source_hash,
-                                          .times = {.pairs = 1, .time_ns = 2, .incumbent_ns = 2, .effect = 0, .sd = 1}}}));
+    say(scanned_message(task.id,
+                        {.row = {.configuration = measured.configuration,
+                                 .source_hash = measured.source_hash,
+                                 .incumbent = task.reference.configuration,
+                                 .incumbent_source_hash = task.reference.source_hash,
+                                 .times = {.pairs = 1, .time_ns = 2, .incumbent_ns = 2, .effect = 0, .sd = 1}}}));
   }
   say({{"type", "done"}, {"id", task.id}});
 }

@@ -7,8 +7,8 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
