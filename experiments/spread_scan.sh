@@ -17,10 +17,8 @@ LEFT JOIN scanned_by ON scanned_by.scanned = scanned.id LEFT JOIN worker ON work
 campaign one --workers local:1
 campaign two --workers local:2
 campaign killed --workers local:2 &
-until [ "$("$bundle/apo" query --journal killed.db --sql 'SELECT count(*) FROM scanned' 2>/dev/null | grep -c '^ *[1-9]')" -gt 0 ] || ! kill -0 $!; do sleep 0.1; done
-for process in $(pgrep -P "$(pgrep -P $! timeout || echo 0)" apo | head -1); do
-  worker=$(pgrep -P "$process" -f -- --serve | head -1) && kill -9 "$worker" && echo "killed worker $worker"
-done
+until [ "$("$bundle/apo" query --journal killed.db --sql 'SELECT count(*) FROM scanned' 2>/dev/null | sed -n 2p)" -gt 0 ] 2>/dev/null || ! kill -0 $!; do sleep 0.1; done
+worker=$(pgrep -f -- 'worker --serve' | head -1) && kill -9 "$worker" && echo "killed worker $worker"
 wait
 # The same configurations by both: effects of one GPU and of the other, and each measured once.
 "$bundle/apo" query --journal killed.db --sql "SELECT label, level, count(*) FROM scanned JOIN configuration ON configuration.id = scanned.configuration \
