@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5260},
     {"kernels", 5644},
     {"reports", 4321},
-    {"tests", 67004},
+    {"tests", 67005},
 };
 
 std::size_t lines_of(const fs::path& path) {
