@@ -9,6 +9,7 @@
 #include <ctime>
 #include <deque>
 #include <iterator>
+#include <set>
 
 #include "harness/core/error.h"
 #include "harness/core/system/process.h"
@@ -196,14 +197,25 @@ void Fleet::check_any_left() const {
 }
 
 void Fleet::give(std::size_t index, const Task& task) {
-  Worker& worker = *workers_[index];
-  worker.task = task.id;
+  send(*workers_[index], task.id, to_message(task), {task.incumbent, task.candidate});
+}
+
+void Fleet::give(std::size_t index, const ScanTask& task) {
+  std::vector<TaskSide> sides = task.candidates;
+  sides.push_back(task.reference);
+  send(*workers_[index], task.id, to_message(task), sides);
+}
+
+void Fleet::send(Worker& worker, std::int64_t task, Message message, const std::vector<TaskSide>& sides) {
+  worker.task = task;
   worker.doing.clear();
-  Message message = to_message(task);
-  const Catalogue& catalogue = frame_.workspace.catalogue();
-  message["incumbent_source"] = source_document(catalogue.get(task.incumbent.configuration.variant));
-  message["candidate_source"] = source_document(catalogue.get(task.candidate.configuration.variant));
-  if (const FamilyFile* family = find_family_file(task.policy.family)) {
+  std::set<std::string> variants;
+  for (const TaskSide& side : sides) {
+    if (variants.insert(side.configuration.variant).second) {
+      message["sources"].push_back(source_document(frame_.workspace.catalogue().get(side.configuration.variant)));
+    }
+  }
+  if (const FamilyFile* family = find_family_file(frame_.policy.family)) {
     message["family_files"] = family_document(*family);
   }
   worker.send(message);
@@ -279,7 +291,11 @@ std::optional<FleetEvent> Fleet::on_message(std::size_t index, const Message& me
     }
   } else if (type == "progress") {
     worker.doing = message.at("what");
-  } else if (type == "answer" || type == "cancelled") {
+  } else if (type == "scanned") {
+    worker.check_task(message);
+    return FleetEvent{
+        .kind = FleetEvent::Kind::scanned, .worker = index, .task = worker.task, .measured = measurement_of(message)};
+  } else if (type == "answer" || type == "done" || type == "cancelled") {
     return on_end_of_task(index, message);
   } else if (type == "given_back") {
     return give_up(index, WorkerEnd::gave_back, message.at("what"));
@@ -329,11 +345,15 @@ FleetEvent Fleet::on_end_of_task(std::size_t index, const Message& message) {
   if (message.at("type") == "cancelled" && !worker.cancelling) {
     throw UserError("it stopped a task that nobody cancelled");
   }
-  const bool wanted = !worker.cancelling;
-  FleetEvent event{.kind = wanted ? FleetEvent::Kind::answered : FleetEvent::Kind::cancelled,
-                   .worker = index,
-                   .task = worker.task,
-                   .journal = wanted ? journal_of(message) : ""};
+  const bool is_done = message.at("type") == "done";
+  if (is_done != (worker.task < 0) && message.at("type") != "cancelled") {
+    throw UserError("a scan has another end than a judgement");
+  }
+  FleetEvent event{.kind = FleetEvent::Kind::cancelled, .worker = index, .task = worker.task};
+  if (!worker.cancelling) {
+    event.kind = is_done ? FleetEvent::Kind::done : FleetEvent::Kind::answered;
+    event.journal = is_done ? "" : journal_of(message);
+  }
   worker.failures = 0;
   worker.task = 0;
   worker.cancelling = false;
@@ -387,7 +407,9 @@ std::int64_t Fleet::add_row(std::size_t index) {
     row.machine = worker.hello->machine.id;
     row.device = worker.hello->device;
   }
-  return add_worker(frame_.journal, row);
+  const std::int64_t id = add_worker(frame_.journal, row);
+  add_machine(frame_.journal, frame_.workspace.machine());  // what this process measures is of that one again
+  return id;
 }
 
 }  // namespace apo

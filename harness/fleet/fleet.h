@@ -29,6 +29,8 @@ struct FleetEvent {
   enum class Kind : std::uint8_t {
     joined,     // the worker has named its device, and waits for tasks
     answered,   // `journal` is the answer to `task`
+    scanned,    // `measured` is of the scan `task`
+    done,       // with the scan `task`; the worker waits for the next
     cancelled,  // the worker has stopped `task`, and waits for the next
     left,       // the worker has ended; `task` is to be judged elsewhere
   };
@@ -36,6 +38,7 @@ struct FleetEvent {
   std::size_t worker = 0;
   std::int64_t task = 0;  // 0: it had none
   std::string journal;
+  ScanMeasurement measured;
   WorkerEnd why = WorkerEnd::dismissed;
   std::string note;
 };
@@ -61,8 +64,9 @@ class Fleet {
   std::string name(std::size_t worker) const;    // "worker 2 (GPU-...)"
   std::string doing() const;                     // the progress of one that judges; "" for none
 
-  // The sources of both sides come along, and the family that is a file.
+  // The sources of all sides come along, and the family that is a file.
   void give(std::size_t worker, const Task& task);
+  void give(std::size_t worker, const ScanTask& task);
   // The worker stops its task at the task's next step, and is not idle before.
   void cancel(std::size_t worker);
   // What happens next, one thing at a time: the workers are then as the event says. nullopt: nothing in that time.
@@ -80,6 +84,7 @@ class Fleet {
   using Clock = std::chrono::steady_clock;
   struct Worker;
 
+  void send(Worker& worker, std::int64_t task, Message message, const std::vector<TaskSide>& sides);
   void start(Worker& worker);
   void end_processes();
   void poll_all(std::chrono::milliseconds longest);

@@ -83,14 +83,38 @@ Hello hello_of(const Message& message) {
   return record_in<Hello>(message.at("hello"));
 }
 
+namespace {
+
+template <class Record>
+Message task_message(const char* type, Record task) {
+  task.policy.layout = task.policy.layout.value_or(Layout::random);
+  return message_of(type, task);
+}
+
+}  // namespace
+
 Message to_message(const Task& task) {
-  Task sent = task;
-  sent.policy.layout = task.policy.layout.value_or(Layout::random);
-  return message_of("task", sent);
+  return task_message("task", task);
+}
+
+Message to_message(const ScanTask& task) {
+  return task_message("scan", task);
+}
+
+Message scanned_message(std::int64_t task, const ScanMeasurement& measured) {
+  return {{"type", "scanned"}, {"id", task}, {"measured", json_of(measured)}};
+}
+
+ScanMeasurement measurement_of(const Message& message) {
+  return record_in<ScanMeasurement>(message.at("measured"));
 }
 
 Task task_of(const Message& message) {
   return record_in<Task>(message);
+}
+
+ScanTask scan_task_of(const Message& message) {
+  return record_in<ScanTask>(message);
 }
 
 Message source_document(const Variant& variant) {

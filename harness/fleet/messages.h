@@ -5,8 +5,10 @@
 //
 //   worker: hello                            which program and device; at once
 //   driver: task                             judge this candidate against that incumbent, whose sources come along
+//   driver: scan                             measure these candidates beside that reference, likewise
 //   worker: heartbeat, progress              meanwhile; a heartbeat says how long there was no progress
-//   worker: answer | failed | given_back | cancelled
+//   worker: scanned                          one candidate of a scan, as soon as it is measured
+//   worker: answer | done | failed | given_back | cancelled
 //   driver: cancel                           the task is no more of interest
 //
 // A worker has one task at a time; what it says of a task names it by its id. At the end of its input it ends.
@@ -21,12 +23,13 @@
 #include "harness/core/json/fields.h"
 #include "harness/core/records/records.h"
 #include "harness/families/family_record.h"
+#include "harness/loop/scan/scan_bench.h"
 #include "harness/loop/workspace/known.h"
 
 namespace apo {
 
 // Increases with every change of these messages.
-inline constexpr int kFleetProtocol = 5;
+inline constexpr int kFleetProtocol = 6;
 inline constexpr int kHeartbeatEvery_s = 2;
 
 // Two programs that judge alike: all of it has to be equal.
@@ -82,10 +85,24 @@ struct Task {
 };
 APO_FIELDS(Task, id, campaign, policy, candidate, incumbent, prediction, index, judged, floor)
 
+// What is not measured when a worker is done with it, it cannot measure: it builds the reference to other code.
+struct ScanTask {
+  std::int64_t id = 0;        // below 0: a scan is no placement
+  std::int64_t campaign = 0;  // of the driver
+  Policy policy;              // likewise; its first workload is the scan's
+  TaskSide reference;
+  std::string reference_key;  // of its build on the driver's machine, or on another worker's
+  std::vector<TaskSide> candidates;
+  int level = 0;
+};
+APO_FIELDS(ScanTask, id, campaign, policy, reference, reference_key, candidates, level)
+
 using Message = nlohmann::ordered_json;
 
 Message to_message(const Hello& hello);
 Message to_message(const Task& task);
+Message to_message(const ScanTask& task);
+Message scanned_message(std::int64_t task, const ScanMeasurement& measured);
 Message source_document(const Variant& variant);
 Message family_document(const FamilyFile& family);  // its own file first; one of a shared object is not sent
 Message answer_message(std::int64_t task, const std::string& journal);
@@ -93,6 +110,8 @@ Message answer_message(std::int64_t task, const std::string& journal);
 // These throw nlohmann::json::exception or UserError for what is none.
 Hello hello_of(const Message& message);
 Task task_of(const Message& message);
+ScanTask scan_task_of(const Message& message);
+ScanMeasurement measurement_of(const Message& message);
 // The source itself: what its hash says is checked.
 Variant variant_of(const Message& message);
 std::vector<SourceFile> files_of(const Message& message);

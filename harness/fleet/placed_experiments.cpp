@@ -10,6 +10,7 @@
 #include "harness/core/interval.h"
 #include "harness/core/stopwatch.h"
 #include "harness/core/text.h"
+#include "harness/fleet/spread_bench.h"
 #include "harness/loop/experiment.h"
 #include "journal/facts/experiments.h"
 #include "journal/facts/workers.h"
@@ -281,6 +282,23 @@ class FleetJudge : public RemoteJudge {
                              "the same command goes on with the campaign once its workers can judge them");
     }
     return experiments;
+  }
+
+  std::unique_ptr<ScanBench> bench() override {
+    const auto has_joined = [&] {
+      bool any = false;
+      for (std::size_t i = 0; i < fleet_.size(); ++i) {
+        any = any || fleet_.hello(i) != nullptr;
+      }
+      return any;
+    };
+    while (!has_joined()) {
+      frame_.observer.progress({.what = fmt::format("{} workers", fleet_.size())});
+      fleet_.next(kLook);
+      fleet_.check_any_left();
+    }
+    auto bench = std::make_unique<SpreadBench>(frame_, fleet_);
+    return bench->can_measure() ? std::move(bench) : nullptr;
   }
 
   void finish() override { fleet_.dismiss(); }

@@ -93,6 +93,7 @@ class TaskServer : public Observer {
   void begin_task(std::int64_t task);
   void perform(const Message& message);
   Message judged(const Message& message, bool& passed);
+  Message scanned(const Message& message);
   void give_back();
 
   Workspace& workspace_;
@@ -208,7 +209,7 @@ void TaskServer::take_messages(std::string& text) {
     const std::lock_guard lock(mutex_);
     if (is_of_type(message, "cancel") && message.contains("id") && message["id"].is_number_integer()) {
       cancelled_.insert(message["id"].get<std::int64_t>());
-    } else if (is_of_type(message, "task")) {
+    } else if (is_of_type(message, "task") || is_of_type(message, "scan")) {
       inbox_.push_back(std::move(message));
     }
   }
@@ -240,10 +241,37 @@ void TaskServer::begin_task(std::int64_t task) {
 
 Message TaskServer::judged(const Message& message, bool& passed) {
   const Task task = task_of(message);
-  judge_.take_sources(task, message);
+  judge_.take_sources(task.policy, {task.incumbent, task.candidate}, message);
   const JudgedTask judged = judge_.judge(task);
   passed = judged.experiment.outcome == Outcome::valid;
   return answer_message(task.id, answer_journal(judged));
+}
+
+// What failed is told once a signal that may be the cause would have been seen.
+Message TaskServer::scanned(const Message& message) {
+  const ScanTask task = scan_task_of(message);
+  std::vector<TaskSide> sides = task.candidates;
+  sides.push_back(task.reference);
+  judge_.take_sources(task.policy, sides, message);
+  std::deque<std::pair<Clock::time_point, Message>> failed;
+  const auto tell_failed = [&](std::chrono::milliseconds patience) {
+    for (; !failed.empty() && Clock::now() >= failed.front().first + kSignalsArrive - patience; failed.pop_front()) {
+      send(failed.front().second);
+    }
+  };
+  judge_.scan(task, [&](const ScanMeasurement& measured) {
+    Message told = scanned_message(task.id, measured);
+    if (measured.row.times.outcome == Outcome::valid) {
+      send(told);
+    } else {
+      failed.emplace_back(Clock::now(), std::move(told));
+    }
+    tell_failed(kSignalsArrive.zero());
+  });
+  if (!failed.empty() && !closes_within(kSignalsArrive)) {
+    tell_failed(kSignalsArrive);
+  }
+  return {{"type", "done"}, {"id", task.id}};
 }
 
 // Nothing that may be due to the end of this process is held against the candidate or the device.
@@ -256,8 +284,9 @@ void TaskServer::perform(const Message& message) {
   try {
     begin_task(message.at("id"));
     bool passed = false;
-    answer = judged(message, passed);
-    patience = passed ? patience.zero() : patience;
+    const bool is_scan = message.at("type") == "scan";
+    answer = is_scan ? scanned(message) : judged(message, passed);
+    patience = passed || is_scan ? patience.zero() : patience;
   } catch (const Stopped&) {
     answer = {{"type", "cancelled"}, {"id", message.at("id")}};
     patience = patience.zero();

@@ -2,6 +2,7 @@
 #include "harness/fleet/task_judge.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -12,12 +13,14 @@
 #include "harness/families/known_families.h"
 #include "harness/implement/variant/headers.h"
 #include "harness/loop/experiment.h"
+#include "harness/loop/scan/own_bench.h"
 #include "harness/loop/workspace/known.h"
 #include "journal/facts/campaigns.h"
 #include "journal/facts/checks.h"
 #include "journal/facts/machines.h"
 #include "journal/facts/variants.h"
 #include "journal/journal.h"
+#include "kernels/random.h"
 
 namespace apo {
 namespace {
@@ -37,32 +40,36 @@ struct TaskJudge::OwnCampaign {
   Journal journal = Journal::open(folder.path() / "journal.db", Access::temporary);
   std::optional<CampaignFrame> frame;  // of that journal
   std::optional<CampaignProgress> state;
+  std::optional<OwnBench> bench;  // from the first scan on
   int iterations = 0;
 };
 
 TaskJudge::TaskJudge(Workspace& workspace, Observer& observer) : workspace_(workspace), observer_(observer) {}
 
 // The family first: a source is read with its contract.
-void TaskJudge::take_sources(const Task& task, const Message& message) {
-  if (find_family(task.policy.family) == nullptr) {
+void TaskJudge::take_sources(const Policy& policy, const std::vector<TaskSide>& sides, const Message& message) {
+  if (find_family(policy.family) == nullptr) {
     if (!message.contains("family_files")) {
-      throw UserError("the family " + task.policy.family + " is a shared object, which is not sent",
+      throw UserError("the family " + policy.family + " is a shared object, which is not sent",
                       "give the worker its own: apo worker --serve --families FILE.so");
     }
-    take_family(task.policy.family, files_of(message.at("family_files")));
+    take_family(policy.family, files_of(message.at("family_files")));
   }
-  for (const auto& [place, side] :
-       {std::pair("incumbent_source", task.incumbent), std::pair("candidate_source", task.candidate)}) {
-    const Variant* known = workspace_.catalogue().find(side.configuration.variant);
-    if (known != nullptr && known->source_hash == side.source_hash) {
-      continue;
+  Catalogue& catalogue = workspace_.catalogue();
+  for (const Message& source : message.value("sources", Message::array())) {
+    if (catalogue.with_text(source.at("hash").get<std::string>()) == nullptr) {
+      Variant variant = variant_of(source);
+      // What it was derived from need not come along: no step of a judgement asks for it.
+      if (catalogue.find(variant.parent) == nullptr) {
+        variant.parent.clear();
+      }
+      catalogue.add(std::move(variant));
     }
-    Variant variant = variant_of(message.at(place));
-    // What it was derived from need not come along: no step of a judgement asks for it.
-    if (workspace_.catalogue().find(variant.parent) == nullptr) {
-      variant.parent.clear();
+  }
+  for (const TaskSide& side : sides) {
+    if (catalogue.get(side.configuration.variant).source_hash != side.source_hash) {
+      throw UserError("the source of " + side.configuration.variant + " is not the one that its hash names");
     }
-    workspace_.catalogue().add(std::move(variant));
   }
 }
 
@@ -77,14 +84,13 @@ void TaskJudge::take_family(const std::string& name, const std::vector<SourceFil
   add_family_file((folder / files.at(0).name).string(), oracle_options(workspace_.paths()));
 }
 
-TaskJudge::OwnCampaign& TaskJudge::campaign_of(const Task& task) {
+TaskJudge::OwnCampaign& TaskJudge::campaign_of(std::int64_t of_driver, const Policy& policy,
+                                               const Configuration& incumbent) {
   if (own_ == nullptr) {
     const auto own = std::make_shared<OwnCampaign>();
-    own->of_driver = task.campaign;
-    Campaign campaign{.policy = task.policy,
-                      .baseline = task.incumbent.configuration,
-                      .machine = workspace_.machine().id,
-                      .started_at = utc_now()};
+    own->of_driver = of_driver;
+    Campaign campaign{
+        .policy = policy, .baseline = incumbent, .machine = workspace_.machine().id, .started_at = utc_now()};
     add_machine(own->journal, workspace_.machine());
     add_variant(own->journal, workspace_.catalogue().get(campaign.baseline.variant));
     campaign.id = begin_campaign(own->journal, campaign);
@@ -92,7 +98,7 @@ TaskJudge::OwnCampaign& TaskJudge::campaign_of(const Task& task) {
     own->state.emplace(make_state(*own->frame));
     own_ = own;
   }
-  if (own_->of_driver != task.campaign) {
+  if (own_->of_driver != of_driver) {
     throw UserError("the driver has changed its campaign");
   }
   return *own_;
@@ -102,7 +108,7 @@ JudgedTask TaskJudge::judge(const Task& task) {
   for (const TaskSide& side : {task.incumbent, task.candidate}) {
     check_headers_of_others(workspace_.catalogue().get(side.configuration.variant));
   }
-  OwnCampaign& own = campaign_of(task);
+  OwnCampaign& own = campaign_of(task.campaign, task.policy, task.incumbent.configuration);
   own.frame->given_floor = task.floor;
   CampaignProgress& state = *own.state;
   if (state.since_sentinel >= kSentinelEveryCandidates) {
@@ -124,6 +130,32 @@ JudgedTask TaskJudge::judge(const Task& task) {
                       .why = "a driver asked"});
   finish_iteration(own.journal, iteration);
   return collect(experiment);
+}
+
+void TaskJudge::scan(const ScanTask& task, const std::function<void(const ScanMeasurement&)>& tell) {
+  OwnCampaign& own = campaign_of(task.campaign, task.policy, task.reference.configuration);
+  const Workload& workload = workspace_.workload(own.frame->family, task.policy.workloads.front());
+  if (!own.bench) {
+    own.bench.emplace(workspace_, observer_, own.frame->runtime, workload,
+                      ScanPlace{.machine = workspace_.machine().id,
+                                .family = task.policy.family,
+                                .workload = workload.name,
+                                .cache = task.policy.cache_policy},
+                      derive_seed(task.policy.seed, "scan"));
+  }
+  const Configuration& reference = task.reference.configuration;
+  if (own.frame->runtime.build(reference, workload.axes, false).key != task.reference_key) {
+    return;
+  }
+  const std::unique_ptr<OwnBench, void (*)(OwnBench*)> stopped(&*own.bench, [](OwnBench* bench) { bench->stop(); });
+  own.bench->measure_beside({reference, task.reference.source_hash, task.reference_key});
+  std::vector<Configuration> candidates;
+  std::ranges::transform(task.candidates, std::back_inserter(candidates), &TaskSide::configuration);
+  own.bench->add(candidates, task.level);
+  const auto say = [&](const std::string& what) { observer_.progress({.what = "scan " + what}); };
+  while (const std::optional<ScanMeasurement> measured = own.bench->take(ScanBench::Time::max(), say)) {
+    tell(*measured);
+  }
 }
 
 JudgedTask TaskJudge::collect(const Experiment& experiment) {

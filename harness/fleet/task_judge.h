@@ -1,6 +1,8 @@
 // harness/fleet/task_judge.h - judges one task after the other on the device of this process, as `apo run` does.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,17 +21,19 @@ class TaskJudge {
   // Judges on the workspace's target.
   TaskJudge(Workspace& workspace, Observer& observer);
 
-  // Takes what the task's message brings along and is not known here. Throws UserError for what cannot be used, because
-  // this program has another text under that name.
-  void take_sources(const Task& task, const Message& message);
+  // Takes what the message of a task brings along and is not known here. Throws UserError for what cannot be used,
+  // because this program has another text under that name.
+  void take_sources(const Policy& policy, const std::vector<TaskSide>& sides, const Message& message);
 
   // Throws EnvironmentError when this device cannot judge, and whatever the observer throws to stop it.
   JudgedTask judge(const Task& task);
+  // The same; `tell` gets each candidate as soon as it is measured. None where the reference has other code here.
+  void scan(const ScanTask& task, const std::function<void(const ScanMeasurement&)>& tell);
 
  private:
   struct OwnCampaign;
   void take_family(const std::string& name, const std::vector<SourceFile>& files);
-  OwnCampaign& campaign_of(const Task& task);
+  OwnCampaign& campaign_of(std::int64_t of_driver, const Policy& policy, const Configuration& incumbent);
   JudgedTask collect(const Experiment& experiment);
 
   Workspace& workspace_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -150,6 +151,7 @@ void scan_candidates(const CampaignFrame& frame, const CampaignProgress& state, 
   const double left_s = frame.policy.budget_s - seconds_since(frame.started);
   std::vector<Configuration> proposed;
   std::ranges::transform(state.proposed, std::back_inserter(proposed), &ProposedSettings::configuration);
+  const std::unique_ptr<ScanBench> bench = frame.remote != nullptr ? frame.remote->bench() : nullptr;
   const ScanSummary summary =
       scan({.workspace = frame.workspace,
             .journal = frame.journal,
@@ -161,7 +163,8 @@ void scan_candidates(const CampaignFrame& frame, const CampaignProgress& state, 
             .incumbent = state.incumbent,
             .proposed = proposed,
             .budget_s = frame.policy.budget_s > 0 ? std::clamp(kPart * left_s, 1.0, kMostS) : kMostS,
-            .seed = derive_seed(frame.policy.seed, "scan", static_cast<std::uint64_t>(iteration))});
+            .seed = derive_seed(frame.policy.seed, "scan", static_cast<std::uint64_t>(iteration)),
+            .bench = bench.get()});
   for (const std::string& line : scan_lines(summary, state.incumbent)) {
     frame.observer.say("  " + line);
   }

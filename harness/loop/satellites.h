@@ -12,6 +12,7 @@
 
 #include "harness/core/comparisons/comparison.h"
 #include "harness/loop/campaign_progress.h"
+#include "harness/loop/scan/scan_bench.h"
 
 namespace apo {
 
@@ -34,7 +35,7 @@ class RankedCandidates {
   std::set<std::string> taken_;  // labels
 };
 
-// Judges candidates on other devices.
+// Judges and scans candidates on other devices.
 class RemoteJudge {
  public:
   RemoteJudge() = default;
@@ -45,6 +46,9 @@ class RemoteJudge {
   // incumbent then: the profile was about the old one. Throws EnvironmentError when none could be judged.
   virtual std::vector<Experiment> judge(CampaignProgress& state, std::int64_t iteration,
                                         RankedCandidates& candidates) = 0;
+  // For the scan of an iteration, when a device is there. nullptr: none is like this machine, so that this process
+  // measures. Throws EnvironmentError when none is left.
+  virtual std::unique_ptr<ScanBench> bench() = 0;
   // The iterations are over: the devices are free when it returns.
   virtual void finish() = 0;
 };

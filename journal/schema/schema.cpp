@@ -56,7 +56,10 @@ struct Added {
   const char* table;
   const char* sql;
 };
-constexpr Added kAdded[] = {{"wrong_case", kWrongCase}, {"scanned", kScanned}, {"profiled_launch", kProfiledLaunch}};
+constexpr Added kAdded[] = {{"wrong_case", kWrongCase},
+                            {"scanned", kScanned},
+                            {"scanned_by", kScannedBy},
+                            {"profiled_launch", kProfiledLaunch}};
 
 bool has(Database& database, const std::string& table) {
   return database.number("SELECT count(*) FROM sqlite_schema WHERE name = ?", {table}) > 0;

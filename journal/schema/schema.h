@@ -16,8 +16,8 @@ bool is_complete(Database& database);
 // Brings a file to that in one transaction.
 void complete(Database& database);
 
-// The first journals of version 20 lack the tables wrong_case, scanned and profiled_launch: for who only reads one,
-// they are empty.
+// The first journals of version 20 lack the tables wrong_case, scanned, scanned_by and profiled_launch: for who only
+// reads one, they are empty.
 void complete_for_reading(Database& database);
 
 // Makes every table refuse UPDATE and DELETE, by triggers.

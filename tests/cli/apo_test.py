@@ -182,6 +182,17 @@ class CommandTest(unittest.TestCase):
     def json(self, *words, **options):
         return self.apo(*words, "--json", **options).document
 
+    def journal_rows(self, sql):
+        """Of a journal that others may write to; none while there is no such table."""
+        try:
+            database = sqlite3.connect(f"file:{self.place.path('.apo', 'journal.db')}?mode=ro", uri=True)
+            try:
+                return database.execute(sql).fetchall()
+            finally:
+                database.close()
+        except sqlite3.Error:
+            return []
+
     @staticmethod
     def judged(place, *words, code=0, **options):
         """The A/A sentinel stops what judges on a machine that is too restless; the same command goes on. Where

@@ -1,6 +1,7 @@
 // tests/fleet/campaign_of_workers.h - an open campaign and iteration of "copy", whose workers a test starts.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -45,6 +46,21 @@ class CampaignOfWorkers : public ::testing::Test {
     return found;
   }
 
+  // Workers "w1", "w2", ... that do one of these acts a task.
+  FleetOptions scripted(const std::vector<std::string>& acts, int most_failures) const {
+    FleetOptions options{.commands = {},
+                         .program = identity_of_program("simulated", APO_SCRIPTED_WORKER),
+                         .silence_s = silence_s_,
+                         .restart_after_s = 0.01};
+    for (const std::string& own : acts) {
+      options.commands.push_back(fmt::format("exec " APO_SCRIPTED_WORKER " w{} " APO_SOURCE_FOLDER
+                                             "/experiments/nvidia-h200/b8_t512_h83_n64/backward.db {}",
+                                             options.commands.size() + 1, own));
+    }
+    options.most_failures = most_failures;
+    return options;
+  }
+
   std::vector<WorkerRow> rows() { return workers_of(journal_, campaign_.id); }
 
   TemporaryFolder folder_{"apo-fleet-test"};
@@ -53,6 +69,7 @@ class CampaignOfWorkers : public ::testing::Test {
   Journal journal_ = Journal::open(workspace_.paths().journal, Access::read_write);
   Campaign campaign_;
   std::int64_t iteration_ = 0;
+  double silence_s_ = 600;
   std::optional<CampaignFrame> frame_;
   std::optional<Fleet> fleet_;
 };

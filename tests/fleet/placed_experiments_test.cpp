@@ -23,21 +23,6 @@ using Strings = std::vector<std::string>;
 
 class Placed : public testing::CampaignOfWorkers {
  protected:
-  // Workers "w1", "w2", ... that do one of these acts a task.
-  FleetOptions scripted(const Strings& acts, int most_failures) const {
-    FleetOptions options{.commands = {},
-                         .program = identity_of_program("simulated", APO_SCRIPTED_WORKER),
-                         .silence_s = silence_s_,
-                         .restart_after_s = 0.01};
-    for (const std::string& own : acts) {
-      options.commands.push_back(fmt::format("exec " APO_SCRIPTED_WORKER " w{} " APO_SOURCE_FOLDER
-                                             "/experiments/nvidia-h200/b8_t512_h83_n64/backward.db {}",
-                                             options.commands.size() + 1, own));
-    }
-    options.most_failures = most_failures;
-    return options;
-  }
-
   void start(const FleetOptions& options) {
     fleet_.emplace(options, *frame_);
     state_ = make_state(*frame_);
@@ -87,7 +72,6 @@ class Placed : public testing::CampaignOfWorkers {
     expect_whole();
   }
 
-  double silence_s_ = 600;
   std::optional<CampaignProgress> state_;
   std::optional<PlacedExperiments> placed_;
 };

@@ -81,6 +81,7 @@ class ScriptedWorker {
   ScriptedWorker(std::string device, std::string journal, Script script)
       : device_(std::move(device)), journal_(std::move(journal)), script_(std::move(script)) {
     catalogue_.load({std::filesystem::path(APO_SOURCE_FOLDER) / "variants"});
+    machine_.kernel += device_ == "other" ? " another" : "";
   }
 
   // Until the end of the input.
@@ -88,6 +89,8 @@ class ScriptedWorker {
 
  private:
   void perform(const Task& task);
+  void scan(const ScanTask& task);
+  void fail(Act act, std::int64_t task);
   void wait(double seconds) const;
   void answer(const Task& task, Verdict verdict);
 
@@ -95,7 +98,7 @@ class ScriptedWorker {
   std::string journal_;
   Script script_;
   Catalogue catalogue_;
-  const Machine machine_ = describe_host();
+  Machine machine_ = describe_host();
   std::map<Verdict, Experiment> recorded_;
 };
 
@@ -113,7 +116,8 @@ void beat() {
 bool listen(double seconds, std::string& line) {
   pollfd input{0, POLLIN, 0};
   line.clear();
-  return poll(&input, 1, static_cast<int>(1000 * seconds)) == 0 || static_cast<bool>(std::getline(std::cin, line));
+  const bool waits = std::cin.rdbuf()->in_avail() <= 0 && poll(&input, 1, static_cast<int>(1000 * seconds)) == 0;
+  return waits || static_cast<bool>(std::getline(std::cin, line));
 }
 
 // The newest judgement of the journal with that verdict that was timed.
@@ -138,6 +142,8 @@ void ScriptedWorker::run() {
     const Message message = line.empty() ? Message() : Message::parse(line);
     if (message.is_object() && message.at("type") == "task") {
       perform(task_of(message));
+    } else if (message.is_object() && message.at("type") == "scan") {
+      scan(scan_task_of(message));
     } else {
       beat();
     }
@@ -162,8 +168,39 @@ void ScriptedWorker::perform(const Task& task) {
       return answer(task, Verdict::reverted);
     case Act::accept:
       return answer(task, Verdict::accepted);
-    case Act::die:
-      std::_Exit(9);
+    case Act::answer_other: {
+      Task other = task;
+      std::swap(other.candidate, other.incumbent);
+      return answer(other, Verdict::reverted);
+    }
+    default:
+      return fail(next.act, task.id);
+  }
+}
+
+// An act for each candidate; one that "accepts" is done.
+void ScriptedWorker::scan(const ScanTask& task) {
+  for (const TaskSide& candidate : task.candidates) {
+    const Act act = script_.next().act;
+    if (act == Act::accept) {
+      break;
+    }
+    if (act != Act::revert && act != Act::answer_other) {
+      return fail(act, task.id);
+    }
+    const TaskSide& measured = act == Act::revert ? candidate : task.reference;
+    say(scanned_message(task.id,
+                        {.row = {.configuration = measured.configuration,
+                                 .source_hash = measured.source_hash,
+                                 .incumbent = task.reference.configuration,
+                                 .incumbent_source_hash = task.reference.source_hash,
+                                 .times = {.pairs = 1, .time_ns = 2, .incumbent_ns = 2, .effect = 0, .sd = 1}}}));
+  }
+  say({{"type", "done"}, {"id", task.id}});
+}
+
+void ScriptedWorker::fail(Act act, std::int64_t task) {
+  switch (act) {
     case Act::hang:
       for (std::string line; listen(60, line);) {
       }
@@ -171,22 +208,19 @@ void ScriptedWorker::perform(const Task& task) {
     case Act::stay:
       for (std::string line; listen(kHeartbeatEvery_s, line); beat()) {
         if (line.find("\"cancel\"") != std::string::npos) {
-          return say({{"type", "cancelled"}, {"id", task.id}});
+          return say({{"type", "cancelled"}, {"id", task}});
         }
       }
       std::exit(0);
     case Act::break_answer:
-      return say({{"type", "answer"}, {"id", task.id}, {"sha256", "0"}, {"journal", "AAAA"}});
-    case Act::answer_other: {
-      Task other = task;
-      std::swap(other.candidate, other.incumbent);
-      return answer(other, Verdict::reverted);
-    }
+      return say({{"type", "answer"}, {"id", task}, {"sha256", "0"}, {"journal", "AAAA"}});
     case Act::give_back:
       say({{"type", "given_back"}, {"what", "preempted"}});
       std::_Exit(0);
     case Act::cannot_judge:
       return say({{"type", "failed"}, {"reason", "cannot_judge"}, {"what", "a header is missing"}});
+    default:
+      std::_Exit(9);
   }
 }
 
@@ -213,6 +247,7 @@ void ScriptedWorker::answer(const Task& task, Verdict verdict) {
 }  // namespace apo::testing
 
 int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);  // so that it is known what was read
   const std::vector<std::string> words(argv, argv + argc);
   apo::testing::ScriptedWorker(words.at(1), words.at(2), apo::testing::Script({words.begin() + 3, words.end()})).run();
 }

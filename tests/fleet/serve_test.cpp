@@ -13,6 +13,7 @@
 #include "harness/core/system/subprocess.h"
 #include "harness/fleet/answer_journal.h"
 #include "harness/implement/variant/metadata.h"
+#include "harness/loop/workspace/workspace.h"
 #include "tests/processes.h"
 #include "tests/shipped_families.h"
 #include "tests/text.h"
@@ -177,7 +178,7 @@ TEST_F(Serve, TakesTheSourceThatComesWithATask) {
   hello();
   const Variant candidate = new_variant();
   Message task = to_message(copy_task(1, candidate));
-  task["candidate_source"] = source_document(candidate);
+  task["sources"] = Message::array({source_document(candidate)});
   worker_.send(task);
   ASSERT_TRUE(worker_.next({"progress"}));
   worker_.send({{"type", "cancel"}, {"id", 1}});
@@ -185,12 +186,42 @@ TEST_F(Serve, TakesTheSourceThatComesWithATask) {
   judged(to_message(copy_task(2, candidate)));
 }
 
+// Whose machine code is another one's here, it has no measurement for.
+TEST_F(Serve, MeasuresWhatAScanAsksForBesideItsReference) {
+  hello();
+  const Task judged = copy_task(0, "memcpy");
+  ScanTask scan{.id = -1,
+                .campaign = judged.campaign,
+                .policy = judged.policy,
+                .reference = judged.incumbent,
+                .reference_key = "another",
+                .candidates = {judged.candidate, shipped("streaming")}};
+  worker_.send(to_message(scan));
+  ASSERT_EQ(worker_.next({"done", "scanned", "failed"})->at("type"), "done");
+  Workspace workspace(make_paths((folder_.path() / "journal.db").string()));
+  const Family& copy = workspace.family("copy");
+  const Runtime runtime = workspace.runtime(copy);
+  scan.reference_key = runtime.build(scan.reference.configuration, workspace.workload(copy, "n4k").axes, false).key;
+  worker_.send(to_message(scan));
+  std::vector<Configuration> measured;
+  for (auto message = worker_.next({"done", "scanned", "failed"}); message && message->at("type") == "scanned";
+       message = worker_.next({"done", "scanned", "failed"})) {
+    const Scanned row = measurement_of(*message).row;
+    EXPECT_EQ(row.incumbent, scan.reference.configuration);
+    EXPECT_EQ(row.times.outcome, Outcome::valid) << row.times.evidence;
+    EXPECT_GT(row.times.time_ns, 0);
+    measured.push_back(row.configuration);
+  }
+  std::ranges::sort(measured, {}, &Configuration::variant);
+  EXPECT_EQ(measured, (std::vector{scan.candidates[0].configuration, scan.candidates[1].configuration}));
+}
+
 TEST_F(Serve, SaysThatASourceIsNotTheOneThatWasNamed) {
   hello();
   Variant candidate = new_variant();
   Message task = to_message(copy_task(1, candidate));
   candidate.source += "// changed\n";
-  task["candidate_source"] = source_document(candidate);
+  task["sources"] = Message::array({source_document(candidate)});
   worker_.send(task);
   const auto failed = worker_.next({"failed", "answer"});
   ASSERT_TRUE(failed);

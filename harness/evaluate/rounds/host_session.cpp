@@ -61,8 +61,8 @@ int calls_in_window(double window_s, double call_s, std::int64_t bytes, CachePol
   return static_cast<int>(std::clamp(std::ceil(window_s / call_s), 1.0, static_cast<double>(most)));
 }
 
-int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t window_bytes) {
-  const double by_time = preset.round_s / (4 * window_s);
+int blocks_in_round(const JudgePreset& preset, double windows_s, std::int64_t window_bytes) {
+  const double by_time = preset.round_s / (2 * windows_s);
   const double by_bytes =
       static_cast<double>(kPoolBytes) / static_cast<double>(2 * std::max<std::int64_t>(1, window_bytes));
   return static_cast<int>(std::clamp(std::floor(std::min(by_time, by_bytes)),
@@ -199,14 +199,14 @@ Result<WindowTimes> HostSession::measure_empty_windows(int slot) {
   return least;
 }
 
-// The quicker arm fills the windows of both. How long a call is, the incumbent says: a candidate that does nothing in
-// its process's second call must not choose what is asked about the incumbent's.
+// The quicker arm fills the windows of both, and both fill the round. How long a call is, the incumbent says: a candidate
+// that does nothing in its process's second call must not choose what is asked about the incumbent's.
 Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
   const std::int64_t bytes = tensor_bytes(*runtime_.family, timed_.axes);
   const auto beside = beside_the_processes();
   const std::size_t incumbent = draw_.candidate_in_slot0 ? 1 : 0;
   while (true) {
-    double window_s = INFINITY;  // with what comes before it
+    std::array<double, 2> window_s = {INFINITY, INFINITY};  // by slot, with what comes before it
     std::array<double, 2> call_ns = {INFINITY, INFINITY};
     for (std::size_t i = 0; i < 2 * kPlanWindows; ++i) {
       const auto begin = std::chrono::steady_clock::now();
@@ -214,7 +214,7 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
       if (!times) {
         return times.failure();
       }
-      window_s = std::min(window_s, seconds_since(begin));
+      window_s.at(i % 2) = std::min(window_s.at(i % 2), seconds_since(begin));
       double& least_ns = call_ns.at(i % 2);
       least_ns = std::min(least_ns, static_cast<double>(times->ns) / plan_.calls);
       if (i + 1 == 2 * kFewestCpuWindows && call_ns.at(incumbent) > kVeryLongCallNs) {
@@ -225,7 +225,7 @@ Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
     const int calls = calls_in_window(preset.window_s, 1e-9 * std::ranges::min(call_ns), bytes, cache_);
     const bool grows = calls > 2 * plan_.calls;  // a short call's first windows are mostly hand-over
     plan_.calls = calls;
-    plan_.blocks = blocks_in_round(preset, window_s, calls * bytes);
+    plan_.blocks = blocks_in_round(preset, window_s[0] + window_s[1], calls * bytes);
     if (!grows) {
       return plan_;
     }

@@ -34,9 +34,9 @@ struct WindowPlan {
 // How many calls fill a window of so many seconds, from the duration of one and the bytes of its tensors.
 int calls_in_window(double window_s, double call_s, std::int64_t bytes, CachePolicy cache);
 
-// How many blocks, each of four windows, a round has, from the seconds of a window with what comes before it, and the
-// bytes of its tensors.
-int blocks_in_round(const JudgePreset& preset, double window_s, std::int64_t window_bytes);
+// How many blocks, each of two windows of either arm, a round has, from the seconds of a window of both arms together
+// with what comes before each, and the bytes of its tensors.
+int blocks_in_round(const JudgePreset& preset, double windows_s, std::int64_t window_bytes);
 
 // A shorter call shows no use of several CPUs beside waking them.
 inline constexpr double kLongCallNs = 1e5;

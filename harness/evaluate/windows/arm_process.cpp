@@ -37,7 +37,7 @@ WindowTensors::WindowTensors(SharedTensorsSpec spec, int calls, std::shared_ptr<
   const bool is_new = memory_->bytes() < layout_.file_bytes();
   if (is_new) {
     memory_->reserve(layout_.file_bytes() + gaps);
-    memory_->populate();
+    memory_->populate(layout_.file_bytes());
   } else {
     std::fill(memory_->data(), memory_->data() + memory_->bytes(), kNothing);
   }

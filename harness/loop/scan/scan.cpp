@@ -1,4 +1,4 @@
-// harness/loop/scan/scan.cpp - chooses what to measure next, has it built on all cores, measures it, keeps it.
+// harness/loop/scan/scan.cpp - chooses what to measure next, has it measured, keeps it.
 #include "harness/loop/scan/scan.h"
 
 #include <fmt/format.h>
@@ -7,17 +7,14 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
-#include <stop_token>
 #include <string>
 #include <utility>
 
 #include "harness/core/error.h"
-#include "harness/core/stopwatch.h"
-#include "harness/core/text.h"
-#include "harness/evaluate/scan/scan_process.h"
-#include "harness/loop/scan/builds_ahead.h"
+#include "harness/loop/scan/own_bench.h"
 #include "harness/research/search/space_options.h"
 #include "journal/facts/research/scans.h"
 #include "journal/facts/variants.h"
@@ -26,21 +23,13 @@
 namespace apo {
 namespace {
 
-// Of each level, successive halving: the calls, and how many of the leaders it is for.
-struct Level {
-  ScanEffort effort;
-  std::size_t leaders;
-};
-constexpr std::array kLevels = {Level{{.seconds = 0.03, .most_blocks = 5}, 0},
-                                Level{{.seconds = 0.1, .most_blocks = 8, .processes = 2}, 16},
-                                Level{{.seconds = 0.4, .most_blocks = 16, .processes = 4}, 4}};
+constexpr std::array<std::size_t, 3> kLeaders = {0, 16, 4};  // of each level of effort: successive halving
 constexpr double kFirstPart = 0.7;          // of the budget: then no other configurations begin, where two are known
-constexpr std::size_t kBatch = 32;          // chosen together
 constexpr std::size_t kSearchedAtOnce = 3;  // spaces, of the fastest variants
 constexpr double kMuch = 0.2;  // a log: by it faster than the reference is the next one, by it slower no leader
 constexpr double kFailed = 1;  // what the model takes a failed setting for: slower than all by this log
 
-using Time = std::chrono::steady_clock::time_point;
+using Time = ScanBench::Time;
 
 struct Space {
   const Variant* variant = nullptr;
@@ -55,7 +44,10 @@ class Scan {
                .family = request.family.name,
                .workload = request.workload.name,
                .cache = request.cache},
-        incumbent_(subject(request.incumbent)) {
+        incumbent_(subject(request.incumbent)),
+        own_(request.workspace, request.observer, request.runtime, request.workload, place_,
+             derive_seed(request.seed, "scan")),
+        bench_(request.bench == nullptr ? static_cast<ScanBench&>(own_) : *request.bench) {
     collect_spaces();
   }
 
@@ -84,80 +76,57 @@ class Scan {
     return {normalised(configuration, variant), variant.source_hash};
   }
   Scans known() const { return {rows_, incumbent_}; }
-  Build build(const Configuration& configuration) const {
-    return request_.runtime.build(configuration, request_.workload.axes, false);
-  }
-
   // When a part of the budget is spent.
   Time end_of(double part) const {
     const std::chrono::duration<double> seconds(part * request_.budget_s);
     return request_.budget_s <= 0 ? Time::max()
                                   : request_.started + std::chrono::duration_cast<Time::duration>(seconds);
   }
-  static Time half_way(Time end) {
-    const Time now = std::chrono::steady_clock::now();
-    return now + (end - now) / 2;
-  }
   static bool in_time(Time end) { return std::chrono::steady_clock::now() < end; }
-
-  // What is not built when the work is done is not built.
-  template <class Work>
-  void with_builds(Work work) {
-    struct Stoppable {
-      Workspace& workspace;
-      std::stop_source stop;
-      explicit Stoppable(Workspace& of) : workspace(of) { workspace.stop_builds_by(stop.get_token()); }
-      ~Stoppable() { workspace.stop_builds_by({}); }
-    } stoppable(request_.workspace);
-    BuildsAhead builds([this](const Configuration& one) { return build(one); }, request_.runtime.threads,
-                       stoppable.stop);
-    work(builds);
-  }
 
   // Reads what is known beside it. False where the budget ends before.
   bool built_incumbent() {
-    std::vector<TimedArm> built;
-    with_builds([&](BuildsAhead& builds) {
-      add({incumbent_.configuration}, builds);
-      built = builds.take(1, end_of(1));
-    });
-    if (!built.empty() && built.front().build.outcome != Outcome::valid) {
+    const std::optional<Build> build = own_.built(incumbent_.configuration, end_of(1));
+    if (build && build->outcome != Outcome::valid) {
       throw EnvironmentError("the incumbent " + incumbent_.configuration.label() + " does not build here",
-                             built.front().build.evidence);
+                             build->evidence);
     }
-    if (!built.empty()) {
-      read_rows(built.front().build.key);
+    if (build) {
+      read_rows(build->key);
+      measure_beside(incumbent_, build->key);
     }
-    return !built.empty();
+    return build.has_value();
   }
 
   void measure_all() {
-    with_builds([&](BuildsAhead& builds) {
-      while (in_time(end_of(1))) {
-        const Time end = end_of(rows_.size() < 2 ? 1 : kFirstPart);
-        if (builds.added().size() < built_ahead() && in_time(end)) {
-          choose_reference();
-          add(next_batch(builds.added()), builds);
-        }
-        if (builds.added().empty() || !in_time(end)) {
-          break;
-        }
-        measure(builds, 0, end);
+    while (in_time(end_of(1))) {
+      const Time end = end_of(rows_.size() < 2 ? 1 : kFirstPart);
+      if (const std::size_t most = in_time(end) ? bench_.wants() : 0; most > 0) {
+        choose_reference();
+        add(next_batch(most), 0);
       }
-    });
+      if (asked_.empty() || !measure(end)) {
+        break;
+      }
+    }
+    stop();
   }
 
   void measure_leaders() {
-    for (int level = 1; level < std::ssize(kLevels) && in_time(end_of(1)); ++level) {
+    for (int level = 1; level < std::ssize(kLeaders) && in_time(end_of(1)); ++level) {
       choose_reference();
       const std::vector<Configuration> leading = leaders(level);
-      with_builds([&](BuildsAhead& builds) {
-        for (add(leading, builds); !builds.added().empty() && in_time(end_of(1));) {
-          measure(builds, level, end_of(1));
-        }
-      });
+      add(leading, level);
+      while (!asked_.empty() && measure(end_of(1))) {
+      }
+      stop();
       level = leading.empty() ? level : 0;  // who leads may have changed
     }
+  }
+
+  void stop() {
+    bench_.stop();
+    asked_.clear();
   }
 
   void collect_spaces() {
@@ -206,23 +175,27 @@ class Scan {
       }
       const ScannedEffect* now = scans.find(reference_);
       if (now != nullptr && one.effect - 2 * one.sd > now->effect + kMuch) {
-        reference_ = subject(fastest);
         add_variant(request_.journal, request_.workspace.catalogue().get(fastest.variant));
-        process_.reset();
+        measure_beside(subject(fastest), one.row.build_key);
       }
       return;
     }
   }
 
-  // Those that were neither measured nor added: the incumbent itself, what each variant is by default, what was
+  void measure_beside(const Subject& reference, const std::string& build_key) {
+    reference_ = reference;
+    bench_.measure_beside({reference.configuration, reference.source_hash, build_key});
+  }
+
+  // Those that were neither measured nor asked for: the incumbent itself, what each variant is by default, what was
   // proposed; then of the fastest variants the settings that the model suggests.
-  std::vector<Configuration> next_batch(const std::vector<Configuration>& added) const {
+  std::vector<Configuration> next_batch(std::size_t most) const {
     const Scans scans = known();
     std::vector<Configuration> batch;
     const auto add = [&](const Configuration& configuration) {
       const Subject one = subject(configuration);
-      if (batch.size() < batch_size() && all_.contains(one.configuration.label()) && scans.find(one) == nullptr &&
-          !holds(batch, one.configuration) && !holds(added, one.configuration)) {
+      if (batch.size() < most && all_.contains(one.configuration.label()) && scans.find(one) == nullptr &&
+          !holds(batch, one.configuration) && !holds(asked_, one.configuration)) {
         batch.push_back(one.configuration);
       }
     };
@@ -234,7 +207,7 @@ class Scan {
     std::size_t searched = 0;
     for (const Space* space : batch.empty() ? fastest_first(scans) : std::vector<const Space*>()) {
       const std::size_t before = batch.size();
-      for (const Settings& settings : suggestions(*space, scans, added)) {
+      for (const Settings& settings : suggestions(*space, scans)) {
         add({space->variant->id(), settings});
       }
       searched += batch.size() > before ? 1U : 0U;
@@ -265,16 +238,15 @@ class Scan {
     return sorted;
   }
 
-  // What was added and is not measured counts as fast as the fastest: the model looks elsewhere.
-  std::vector<Settings> suggestions(const Space& space, const Scans& scans,
-                                    const std::vector<Configuration>& added) const {
+  // What was asked for and is not measured counts as fast as the fastest: the model looks elsewhere.
+  std::vector<Settings> suggestions(const Space& space, const Scans& scans) const {
     std::vector<KnownSettings> known;
     std::vector<Settings> failed, awaited;
     double slowest = 0, fastest = -INFINITY;
     for (const Settings& settings : space.legal) {
       const Subject one = subject({space.variant->id(), settings});
       const ScannedEffect* scan = scans.find(one);
-      if (scan == nullptr && holds(added, one.configuration)) {
+      if (scan == nullptr && holds(asked_, one.configuration)) {
         awaited.push_back(settings);
       } else if (scan != nullptr && std::isnan(scan->effect)) {
         failed.push_back(settings);
@@ -300,7 +272,7 @@ class Scan {
   std::vector<Configuration> leaders(int level) const {
     constexpr std::size_t kFewest = 2;
     const std::size_t most =
-        std::min(kLevels.at(static_cast<std::size_t>(level)).leaders, std::max(kFewest, all_.size() >> level));
+        std::min(kLeaders.at(static_cast<std::size_t>(level)), std::max(kFewest, all_.size() >> level));
     std::vector<Configuration> chosen;
     std::size_t rank = 0;
     double fastest = 0;
@@ -316,83 +288,37 @@ class Scan {
     return chosen;
   }
 
-  bool on_gpu() const { return request_.runtime.worker.target == Target::cuda; }
-  // The CPUs build while a GPU measures; on a host they do one after the other, but for a build that takes long.
-  std::size_t built_ahead() const { return on_gpu() ? static_cast<std::size_t>(request_.runtime.threads) : 1; }
-
-  // A host builds all of a batch before it measures.
-  std::size_t batch_size() const {
-    constexpr std::size_t kOfThread = 2;
-    return on_gpu() ? kBatch : std::min(kBatch, kOfThread * static_cast<std::size_t>(request_.runtime.threads));
-  }
-
-  void add(std::vector<Configuration> batch, BuildsAhead& builds) {
+  void add(std::vector<Configuration> batch, int level) {
     Random random(derive_seed(request_.seed, "order of a scan", rows_.size()));
     shuffle(batch, random);
     for (const Configuration& one : batch) {  // with what its author promised, before anything is known
       add_variant(request_.journal, request_.workspace.catalogue().get(one.variant));
-      builds.add(one);
     }
+    asked_.insert(asked_.end(), batch.begin(), batch.end());
+    bench_.add(batch, level);
   }
 
-  void measure(BuildsAhead& builds, int level, Time end) {
-    const auto note = [&](const std::string& line) { request_.observer.say(line); };
-    if (on_gpu() && !process_) {
-      const DeviceTurns::Turn turn = request_.runtime.take_turn(note);
-      process();
-    }
-    request_.observer.progress({.what = fmt::format("scan: build {}", builds.added().size())});
-    auto start = std::chrono::steady_clock::now();
-    const std::vector<TimedArm> built =
-        builds.take(on_gpu() ? 1 : builds.added().size(), on_gpu() ? end : half_way(end));
-    summary_.build_s += seconds_since(start);
-    const DeviceTurns::Turn turn = request_.runtime.take_turn(note);
-    start = std::chrono::steady_clock::now();
-    for (const TimedArm& arm : built) {
-      if (!in_time(end)) {
-        break;
-      }
-      request_.observer.progress({.what = "scan " + arm.configuration.label(),
+  // One of those that were asked for. False where it is too late for another one.
+  bool measure(Time end) {
+    const auto tell = [&](const std::string& what) {
+      request_.observer.progress({.what = "scan " + what,
                                   .done = static_cast<int>(rows_.size()),
                                   .expected = static_cast<int>(std::max(all_.size(), rows_.size()))});
-      keep(arm, level);
-      if (rows_.back().times.effect > kMuch) {
-        choose_reference();
-      }
+    };
+    std::optional<ScanMeasurement> one = bench_.take(end, tell);
+    if (!one) {
+      return false;
     }
-    summary_.timing_s += seconds_since(start);
-  }
-
-  void keep(const TimedArm& arm, int level) {
-    const auto start = std::chrono::steady_clock::now();
-    const Build& build = arm.build;
-    Scanned row{.place = place_,
-                .configuration = arm.configuration,
-                .source_hash = subject(arm.configuration).source_hash,
-                .incumbent = reference_.configuration,
-                .incumbent_source_hash = reference_.source_hash,
-                .build_key = build.key,
-                .resources = build.resources,
-                .level = level};
-    if (build.outcome == Outcome::valid) {
-      row.times = process().measure(arm, kLevels.at(static_cast<std::size_t>(level)).effort);
-    } else {
-      row.times = {.outcome = build.outcome, .evidence = build.evidence};
-    }
-    row.seconds = seconds_since(start) + (build.from_cache ? 0 : build.seconds);
-    row.id = add_scanned(request_.journal, row);
-    rows_.push_back(std::move(row));
+    one->row.id = add_scanned(request_.journal, one->row);
+    std::erase(asked_, one->row.configuration);
+    rows_.push_back(std::move(one->row));
+    summary_.build_s += one->build_s;
+    summary_.timing_s += one->timing_s;
     ++summary_.measured;
-  }
-
-  // Where all is known none is started.
-  ScanProcess& process() {
-    if (!process_) {
-      process_.emplace(request_.runtime, request_.workload, request_.cache,
-                       TimedArm{reference_.configuration, build(reference_.configuration)},
-                       derive_seed(request_.seed, "scan"));
+    if (rows_.back().times.effect > kMuch) {
+      choose_reference();
     }
-    return *process_;
+    return true;
   }
 
   const ScanRequest& request_;
@@ -402,7 +328,9 @@ class Scan {
   std::vector<Space> spaces_;
   std::set<std::string> all_;  // labels
   std::vector<Scanned> rows_;  // of the journal
-  std::optional<ScanProcess> process_;
+  OwnBench own_;               // of this process
+  ScanBench& bench_;
+  std::vector<Configuration> asked_;  // of the bench, and not measured
   ScanSummary summary_;
 };
 

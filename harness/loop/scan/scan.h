@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/core/observer.h"
+#include "harness/loop/scan/scan_bench.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/research/prediction/scans.h"
 
@@ -28,6 +29,7 @@ struct ScanRequest {
   double budget_s = 0;  // begin nothing after so long, the last part being for leaders; 0: scan all
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::uint64_t seed = 0;
+  ScanBench* bench = nullptr;  // measures; else this process does
 };
 
 struct ScanSummary {

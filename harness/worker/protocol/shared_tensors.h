@@ -32,7 +32,7 @@ class MemoryFile {
   // Makes it hold at least `bytes`; a larger file replaces the old one. Throws EnvironmentError.
   void reserve(std::int64_t bytes);
   // Has all pages at hand: at once where the system can do that, which takes half as long as one by one.
-  void populate() const { have_pages(memory_, bytes_); }
+  void populate(std::int64_t bytes) const { have_pages(memory_, bytes); }  // the first ones
   std::byte* data() const { return memory_; }
   std::int64_t bytes() const { return bytes_; }
   int fd() const { return file_.get(); }

@@ -14,8 +14,14 @@ APO_COLUMNS_AS(Scanned,
                times.time_ns, times.incumbent_ns, times.effect, times.sd, seconds)
 
 std::int64_t add_scanned(Journal& journal, const Scanned& scanned) {
-  return insert_row(journal, "scanned", scanned,
-                    {{"machine", machine_row(journal, scanned.place.machine)}, {"at", utc_now()}});
+  Transaction transaction(database_of(journal));
+  const std::int64_t id = insert_row(journal, "scanned", scanned,
+                                     {{"machine", machine_row(journal, scanned.place.machine)}, {"at", utc_now()}});
+  if (scanned.worker != 0) {
+    database_of(journal).insert_into("scanned_by", {{"scanned", id}, {"worker", scanned.worker}});
+  }
+  transaction.commit();
+  return id;
 }
 
 std::vector<Scanned> scanned_at(Journal& journal, const ScanPlace& place) {
@@ -24,8 +30,9 @@ std::vector<Scanned> scanned_at(Journal& journal, const ScanPlace& place) {
   }
   return read_rows<Scanned>(
       journal,
-      "scanned WHERE machine = ? AND family = ? AND workload = ? AND cache_policy = ?"
-      " ORDER BY id",
+      "scanned WHERE machine IN (SELECT other.id FROM machine JOIN machine other USING (target, model, cores, kernel,"
+      " governor, isa, driver, l2_bytes, l3_bytes, memory_bytes, facts) WHERE machine.id = ?)"
+      " AND family = ? AND workload = ? AND cache_policy = ? ORDER BY id",
       {machine_row(journal, place.machine), place.family, place.workload, std::string_view(to_string(place.cache))});
 }
 

@@ -12,7 +12,7 @@ class Journal;
 
 // Both variants and the machine have to be in the journal.
 std::int64_t add_scanned(Journal& journal, const Scanned& scanned);
-// All rows of a place on the machine in its present state, the oldest first.
+// All rows of a place, on devices like the machine in its present state, the oldest first.
 std::vector<Scanned> scanned_at(Journal& journal, const ScanPlace& place);
 
 }  // namespace apo

@@ -1,7 +1,6 @@
 # tests/cli/improve/scan_test.py - `apo scan` measures what is not known, whatever ends it; `apo run` judges by it.
 import os
 import signal
-import sqlite3
 import subprocess
 
 from apo_test import PROGRAM, CommandTest, main, slow_variant, variant, wait_until
@@ -11,16 +10,9 @@ SCAN = ("scan", "copy", "--workload", "n4k", "--target", "host", "--cache", "war
 
 class Scan(CommandTest):
     def rows(self):
-        """(label, level, outcome) of each, the oldest first; none while there is no table."""
-        try:
-            database = sqlite3.connect(f"file:{self.place.path('.apo', 'journal.db')}?mode=ro", uri=True)
-            try:
-                return database.execute("SELECT label, level, outcome FROM scanned s JOIN configuration c ON"
-                                        " c.id = s.configuration ORDER BY s.id").fetchall()
-            finally:
-                database.close()
-        except sqlite3.Error:
-            return []
+        """(label, level, outcome) of each, the oldest first."""
+        return self.journal_rows("SELECT label, level, outcome FROM scanned s JOIN configuration c ON"
+                                 " c.id = s.configuration ORDER BY s.id")
 
     def test_it_ranks_leaves_out_what_fails_and_does_nothing_twice(self):
         loop = "  for (int64_t i = 0;"

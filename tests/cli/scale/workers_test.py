@@ -1,6 +1,7 @@
 # tests/cli/scale/workers_test.py - campaigns whose candidates are judged on workers. Nothing here depends on which
 # verdict the timings give.
 import os
+import signal
 import subprocess
 import unittest
 
@@ -30,6 +31,28 @@ class Workers(WorkersTest):
             self.assertTrue(device)
         [status] = self.json("list", "--workers")["campaigns"]
         self.assertLessEqual({worker["state"] for worker in status["workers"]}, {"dismissed", "sentinel"})
+
+    def test_share_a_scan_and_one_that_is_killed_loses_only_what_it_measured(self):
+        def scanned():
+            rows = self.journal_rows("SELECT label, level, outcome, number FROM scanned JOIN configuration"
+                                           " ON configuration.id = scanned.configuration LEFT JOIN scanned_by ON"
+                                           " scanned_by.scanned = scanned.id LEFT JOIN worker ON worker.id = worker")
+            return [row for row in rows if row[1] == 0]
+        words = campaign(1, "--workers", "local:2")
+        driver = subprocess.Popen([PROGRAM, *words], cwd=self.place.folder, env=self.place.environment(),
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: scanned() or driver.poll() is not None, "a worker has measured")
+        for process, line in running_processes(self.place.folder).items():
+            if "--serve" in line:
+                os.kill(process, signal.SIGKILL)
+                break
+        driver.wait()
+        self.judged_by(*words)
+        rows = scanned()
+        self.assertEqual(len({row[0] for row in rows}), len(rows), "none is measured twice")
+        self.assertLessEqual({"copy/simple", "copy/memcpy", "copy/streaming"}, {row[0] for row in rows})
+        self.assertEqual({row[2] for row in rows}, {"valid"})
+        self.assertLessEqual({row[3] for row in rows}, {1, 2}, "of this campaign's workers")
 
     def test_that_cannot_be_started_are_named_and_the_campaign_goes_on_later_with_ones_that_can(self):
         self.said(self.apo(*campaign(1, "--workers", "exit 4"), code=2).err,

@@ -297,7 +297,7 @@ TEST(SeveralCpus, AreNotWhatAnInexactAccountOfShortWindowsShows) {
 
 TEST(WindowCalls, ARoundHasAsManyBlocksAsItsTimeAndItsInputsAllow) {
   const JudgePreset preset = standard_preset();
-  EXPECT_EQ(blocks_in_round(preset, 4e-3, 1000), 10);
+  EXPECT_EQ(blocks_in_round(preset, 8e-3, 1000), 10);
   EXPECT_EQ(blocks_in_round(preset, 1e-5, 1000), preset.window_blocks_max);
   EXPECT_EQ(blocks_in_round(preset, 1.0, 1000), preset.window_blocks_min);
   EXPECT_EQ(blocks_in_round(preset, 1e-5, std::int64_t{8} << 20), 4);

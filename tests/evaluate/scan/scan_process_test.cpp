@@ -53,7 +53,7 @@ TEST_F(ScanTest, WhatGoesWrongCostsItsOwnProcessAndTheOthersAreMeasured) {
       {"zeros", Outcome::incorrect},          {"last_element_missing", Outcome::incorrect},
       {"mutates_inputs", Outcome::incorrect}, {"writes_out_of_bounds", Outcome::incorrect},
       {"infinite_loop", Outcome::timed_out},  {"allocates_without_end", Outcome::out_of_memory},
-      {"wrong_abi", Outcome::wrong_abi}};
+      {"wrong_abi", Outcome::wrong_abi},      {"asks_for_a_petabyte", Outcome::out_of_memory}};
   for (const auto& [name, outcome] : out) {
     const ScanTimes bad = process.measure(arm("copy/" + name), kEffort);
     EXPECT_EQ(bad.outcome, outcome) << name << ": " << bad.evidence;
@@ -72,14 +72,16 @@ struct ScanAttackTest : ScanTest {
   ScanAttackTest() : ScanTest({"tests/zoo/attacks"}) {}
 };
 
-// The calls of a scan have the same inputs: results may be kept. Those of the judge are new.
-TEST_F(ScanAttackTest, WhatIsFastInAScanAloneIsNotAcceptedByTheJudge) {
-  const ScanTimes times = beside("copy/host_slow").measure(arm("copy/host_remembers_by_content"), kEffort);
-  ASSERT_EQ(times.outcome, Outcome::valid) << times.evidence;
-  Experiment experiment = copy.experiment("copy/host_remembers_by_content", "copy/host_slow");
-  SilentObserver silent;
-  evaluate(runtime, experiment, copy.plan(), silent);
-  EXPECT_NE(experiment.judgement->verdict, Verdict::accepted) << experiment.judgement->sentence;
+// The calls of a scan have the same inputs, which results may be kept of, and nobody asks it for the same bits again.
+TEST_F(ScanAttackTest, WhatIsGoodInAScanAloneIsNotAcceptedByTheJudge) {
+  for (const char* name : {"copy/host_remembers_by_content", "copy/host_differs_now_and_then"}) {
+    const ScanTimes times = beside("copy/host_slow").measure(arm(name), kEffort);
+    ASSERT_EQ(times.outcome, Outcome::valid) << name << ": " << times.evidence;
+    Experiment experiment = copy.experiment(name, "copy/host_slow");
+    SilentObserver silent;
+    evaluate(runtime, experiment, copy.plan(), silent);
+    EXPECT_NE(experiment.judgement->verdict, Verdict::accepted) << experiment.judgement->sentence;
+  }
 }
 
 }  // namespace

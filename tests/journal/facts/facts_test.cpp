@@ -82,7 +82,8 @@ std::int64_t fill(Journal& journal) {
                         .source_hash = experiment.candidate_source_hash,
                         .incumbent = experiment.incumbent,
                         .incumbent_source_hash = experiment.incumbent_source_hash,
-                        .times = {.outcome = Outcome::faulted}});
+                        .times = {.outcome = Outcome::faulted},
+                        .worker = worker});
   const std::int64_t open = begin_replay(journal, experiment, experiment.id, ReplayRow::Kind::replay);
   mark_abandoned(journal, {.kind = Unfinished::Kind::experiment, .id = open}, "killed");
   finish_iteration(journal, iteration);
