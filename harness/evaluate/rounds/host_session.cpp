@@ -199,8 +199,8 @@ Result<WindowTimes> HostSession::measure_empty_windows(int slot) {
   return least;
 }
 
-// The quicker arm fills the windows of both, and both fill the round. How long a call is, the incumbent says: a candidate
-// that does nothing in its process's second call must not choose what is asked about the incumbent's.
+// The quicker arm fills the windows of both, and both fill the round. How long a call is, the incumbent says: a
+// candidate that does nothing in its process's second call must not choose what is asked about the incumbent's.
 Result<WindowPlan> HostSession::choose_plan(const JudgePreset& preset) {
   const std::int64_t bytes = tensor_bytes(*runtime_.family, timed_.axes);
   const auto beside = beside_the_processes();

@@ -33,14 +33,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
-constexpr Milliseconds kStartDeadline{20'000};
-constexpr Milliseconds kCudaStartDeadline{120'000};  // the first process on an idle machine wakes up every GPU
+// Ends only what hangs: a busy machine starts slowly, and the first process on an idle one wakes up every GPU.
+constexpr Milliseconds kStartDeadline{120'000};
 
 Milliseconds start_deadline(const WorkerOptions& options) {
-  if (options.start_deadline.count() > 0) {
-    return options.start_deadline;
-  }
-  return options.target == Target::cuda ? kCudaStartDeadline : kStartDeadline;
+  return options.start_deadline.count() > 0 ? options.start_deadline : kStartDeadline;
 }
 
 }  // namespace
