@@ -115,33 +115,6 @@ bool ServedWorker::ends() {
   return is_over();
 }
 
-// Its g++ compiles nothing before it may: what a worker judges does not end meanwhile.
-class HeldCompiler {
- public:
-  explicit HeldCompiler(const TemporaryFolder& folder) : folder_(folder.path().string()) {
-    const std::string compiler = folder_ + "/g++";
-    write_file_atomically(compiler, "#!/bin/sh\ncd " + folder_ +
-                                        " || exit\n[ \"$1\" = --version ] && exec /usr/bin/g++ --version\n"
-                                        "echo $$ >pid.$$; mv pid.$$ pid; exec sleep 100000\n");
-    std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
-  }
-  std::string worker_command(const TemporaryFolder& folder) const {
-    return "PATH=" + folder_ + ":$PATH; " + apo::worker_command(folder, folder_);
-  }
-  // Waits until `worker` compiles; returns the process that does.
-  pid_t pid(ServedWorker& worker) const {
-    while (is_absent(folder_ + "/pid") && !worker.is_over()) {
-      worker.next({"nothing"}, std::chrono::milliseconds(100));
-    }
-    return static_cast<pid_t>(std::stoi(read_file(folder_ + "/pid")));
-  }
-  // From the next call on it is the machine's.
-  void let_go() const { std::filesystem::remove(folder_ + "/g++"); }
-
- private:
-  std::string folder_;
-};
-
 class Serve : public ::testing::Test {
  protected:
   TemporaryFolder folder_{"apo-serve-test"};
@@ -153,10 +126,10 @@ class Serve : public ::testing::Test {
   }
 
   // The answer; nullopt where the sentinel failed again and again, as other programs took their time.
-  std::optional<Message> judged(ServedWorker& worker, const Message& task) {
+  std::optional<Message> judged(const Message& task) {
     for (int attempt = 0; attempt < 5; ++attempt) {
-      worker.send(task);
-      auto message = worker.next({"answer", "failed"});
+      worker_.send(task);
+      auto message = worker_.next({"answer", "failed"});
       EXPECT_TRUE(message);
       if (!message || message->at("type") == "answer") {
         return message;
@@ -179,7 +152,7 @@ TEST_F(Serve, SaysItsDeviceAndSendsHeartbeats) {
 TEST_F(Serve, AnswersWithAWholeExperimentAndItsSentinel) {
   const Hello hello = this->hello();
   const Task task = copy_task(7, "memcpy");
-  const auto answer = judged(worker_, to_message(task));
+  const auto answer = judged(to_message(task));
   if (!answer) {
     GTEST_SKIP() << "this machine is too restless to judge on";
   }
@@ -202,17 +175,15 @@ TEST_F(Serve, AnswersWithAWholeExperimentAndItsSentinel) {
 }
 
 TEST_F(Serve, TakesTheSourceThatComesWithATask) {
-  const HeldCompiler compiler(folder_);
-  ServedWorker worker(compiler.worker_command(folder_));
+  hello();
   const Variant candidate = new_variant();
   Message task = to_message(copy_task(1, candidate));
   task["sources"] = Message::array({source_document(candidate)});
-  worker.send(task);
-  compiler.pid(worker);
-  worker.send({{"type", "cancel"}, {"id", 1}});
-  ASSERT_TRUE(worker.next({"cancelled"}));
-  compiler.let_go();
-  judged(worker, to_message(copy_task(2, candidate)));
+  worker_.send(task);
+  ASSERT_TRUE(worker_.next({"progress"}));
+  worker_.send({{"type", "cancel"}, {"id", 1}});
+  ASSERT_TRUE(worker_.next({"cancelled"}));
+  judged(to_message(copy_task(2, candidate)));
 }
 
 // Whose machine code is another one's here, it has no measurement for.
@@ -259,18 +230,15 @@ TEST_F(Serve, SaysThatASourceIsNotTheOneThatWasNamed) {
 }
 
 TEST_F(Serve, StopsATaskAndTakesTheNext) {
-  const HeldCompiler compiler(folder_);
-  ServedWorker worker(compiler.worker_command(folder_));
-  worker.send(to_message(copy_task(1, "memcpy")));
-  const pid_t compiling = compiler.pid(worker);
-  worker.send({{"type", "cancel"}, {"id", 1}});
-  const auto cancelled = worker.next({"cancelled", "answer"});
+  hello();
+  worker_.send(to_message(copy_task(1, "memcpy")));
+  ASSERT_TRUE(worker_.next({"progress"}));
+  worker_.send({{"type", "cancel"}, {"id", 1}});
+  const auto cancelled = worker_.next({"cancelled", "answer"});
   ASSERT_TRUE(cancelled);
   EXPECT_EQ(cancelled->at("type"), "cancelled");
-  EXPECT_FALSE(testing::is_running(compiling));
-  compiler.let_go();
-  worker.send(to_message(copy_task(2, "simple")));  // judged without timing: it is the incumbent's own code
-  EXPECT_TRUE(worker.next({"answer"}));
+  worker_.send(to_message(copy_task(2, "simple")));  // judged without timing: it is the incumbent's own code
+  EXPECT_TRUE(worker_.next({"answer"}));
 }
 
 TEST_F(Serve, JudgesOnAfterATaskThatIsNone) {
@@ -292,23 +260,30 @@ TEST_F(Serve, EndsWithItsInput) {
 }
 
 TEST_F(Serve, GivesItsTaskBackWhenItIsAskedToEnd) {
-  const HeldCompiler compiler(folder_);
-  ServedWorker worker(compiler.worker_command(folder_));
-  worker.send(to_message(copy_task(9, "memcpy")));
-  compiler.pid(worker);
-  kill(worker.process().pid(), SIGTERM);
-  EXPECT_TRUE(worker.next({"given_back"}));
-  EXPECT_TRUE(worker.ends());
+  hello();
+  worker_.send(to_message(copy_task(9, "memcpy")));
+  ASSERT_TRUE(worker_.next({"progress"}));
+  kill(worker_.process().pid(), SIGTERM);
+  EXPECT_TRUE(worker_.next({"given_back"}));
+  EXPECT_TRUE(worker_.ends());
 }
 
 // A batch system asks every process of a job to end.
 TEST_F(Serve, HoldsNothingAgainstACandidateWhoseCompilerWasAskedToEndWithIt) {
-  const HeldCompiler compiler(folder_);
-  ServedWorker worker(compiler.worker_command(folder_));
+  const std::string compiler = (folder_.path() / "g++").string();
+  const std::string pid = (folder_.path() / "pid").string();
+  write_file_atomically(compiler, "#!/bin/sh\n[ \"$1\" = --version ] && exec /usr/bin/g++ --version\necho $$ >" + pid +
+                                      ".new; mv " + pid + ".new " + pid + "; exec sleep 100000\n");
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  ServedWorker worker("PATH=" + folder_.path().string() + ":$PATH; " +
+                      worker_command(folder_, folder_.path().string()));
   worker.send(to_message(copy_task(4, "memcpy")));
-  const pid_t compiling = compiler.pid(worker);
+  while (is_absent(pid) && !worker.is_over()) {
+    worker.next({"nothing"}, std::chrono::milliseconds(100));
+  }
   // Stopped until both signals are there: the worker finds out in either order, and however late they come.
   const pid_t process = worker.process().pid();
+  const pid_t compiling = static_cast<pid_t>(std::stoi(read_file(pid)));
   kill(process, SIGSTOP);
   kill(compiling, SIGTERM);
   EXPECT_TRUE(testing::comes_about([&] { return !testing::is_running(compiling); }));
