@@ -72,7 +72,11 @@ double call_incumbent(const Evaluation& evaluation, std::vector<CheckCase>& case
     if (!cases[i].is_held) {  // these wait in the store for the candidate
       const auto inputs = case_inputs(evaluation.runtime, cases[i], seed_of_case(seed, i));
       const auto begin = std::chrono::steady_clock::now();
-      std::ranges::for_each(inputs, [](const CheckedPointer& one) { return one == nullptr || &one->expected(); });
+      std::ranges::for_each(inputs, [](const CheckedPointer& one) {
+        if (one != nullptr) {
+          one->expected();
+        }
+      });
       reference_s += seconds_since(begin);
     }
     evidence += is_wrong ? "; the incumbent fails there: " + results[i]->evidence : "";

@@ -116,9 +116,9 @@ std::chrono::milliseconds deadline_of(const Runtime& runtime, const Axes& axes) 
   if (runtime.worker.target != Target::host || elements < kLarge) {
     return runtime.worker.deadline;
   }
-  const Work work = runtime.family->work(axes);
-  const double ns = kOfElement * static_cast<double>(elements) + kOfOperation * work.flops +
-                    kOfSpecialFunction * work.special_functions;
+  const Work counted = runtime.family->work(axes);
+  const double ns = kOfElement * static_cast<double>(elements) + kOfOperation * counted.flops +
+                    kOfSpecialFunction * counted.special_functions;
   return runtime.worker.deadline + std::chrono::seconds(static_cast<std::int64_t>(1e-9 * ns));
 }
 

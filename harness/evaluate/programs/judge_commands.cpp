@@ -223,7 +223,8 @@ void judge_commands(ProgramComparison& comparison, std::uint64_t seed, const std
 
 void judge_rounds_again(ProgramComparison& comparison) {
   if (comparison.gate) {
-    conclude_gate(comparison, recorded_preset(*comparison.judgement, comparison.rounds), wording_of(comparison).worse, "");
+    conclude_gate(comparison, recorded_preset(*comparison.judgement, comparison.rounds), wording_of(comparison).worse,
+                  "");
   } else {
     comparison.judgement = gain_again(comparison);
   }

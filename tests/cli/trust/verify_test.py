@@ -92,7 +92,7 @@ class VerifyOnCpu(CommandTest):
         self.zoo("race_of_neighbours")
         words = "verify copy/race_of_neighbours --on cpu --seed 5".split()
         out = self.apo(*words, code=3).out
-        self.said(out, "shared-memory race", "race_of_neighbours.cu:18", "--seed 5 runs the same again")
+        self.said(out, "shared-memory race", "race_of_neighbours.cu:15", "--seed 5 runs the same again")
         self.assertEqual(out.split("(during")[0], self.apo(*words, code=3).out.split("(during")[0])
 
     def test_what_the_cpu_cannot_check_does_not_pass(self):
