@@ -108,12 +108,12 @@ std::vector<CheckedPointer> InputPool::of_round(std::size_t count, std::uint64_t
 }
 
 std::chrono::milliseconds deadline_of(const Runtime& runtime, const Axes& axes) {
-  constexpr std::int64_t kLarge = std::int64_t{1} << 20;
+  constexpr std::int64_t kManyElements = std::int64_t{1} << 20;
   constexpr double kOfElement = 10;  // ns
   constexpr double kOfOperation = 2;
   constexpr double kOfSpecialFunction = 20;
   const std::int64_t elements = element_count(*runtime.family, axes);
-  if (runtime.worker.target != Target::host || elements < kLarge) {
+  if (runtime.worker.target != Target::host || elements < kManyElements) {
     return runtime.worker.deadline;
   }
   const Work counted = runtime.family->work(axes);
