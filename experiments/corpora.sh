@@ -11,4 +11,4 @@ corpora=$(readlink -f "${3:?$usage}")
 shift 3
 [ $# -gt 0 ] || set -- gpuemu sol_execbench pygpubench kernelbot kernelbench_com
 tables=("${@/#/$root/experiments/corpora/tables/}")
-APO=$apo exec python3 "$root/experiments/corpora.py" "${tables[@]/%/.txt}" "$corpora" "$out" --jobs 12 --limit "${LIMIT:-40}"
+APO=$apo exec python3 "$root/experiments/corpora.py" "${tables[@]/%/.txt}" "$corpora" "$out" --jobs "$(nproc)" --limit "${LIMIT:-40}"

@@ -34,9 +34,9 @@ table() {
     [ "$name" = "${SKIP:-}" ] || cat "$name.row"
   done <cases
   row "eager against torch.compile" "verdict: " "$apo" compare softmax/eager softmax/torch_compile --workload w_file
-  row "a Triton softmax by its launcher" "verdict: " "$apo" try softmax triton_launcher.py --workload w_file
+  row "a Triton softmax by its launcher" "; experiment " "$apo" try softmax triton_launcher.py --workload w_file
   row "an example, its WARPS tuned" "correctness: valid" "$apo" register "$root/examples/row_softmax_triton.py"
-  row "the same against CUDA" "verdict: " "$apo" try row_softmax "$root/examples/row_softmax_triton.py" --workload r4096_c1024
+  row "the same against CUDA" "; experiment " "$apo" try row_softmax "$root/examples/row_softmax_triton.py" --workload r4096_c1024
   row "another of its settings" "correctness: valid" "$apo" verify 'row_softmax/triton_rows[WARPS=16]' --workload r4096_c1024
   row "its profile names a line of the file" "row_softmax_triton.py:" "$apo" profile row_softmax/triton_rows --workload r4096_c1024
   row "one JSON verdict" '"verdict"' "$apo" evaluate returns.py --family softmax --workload w_file --json
