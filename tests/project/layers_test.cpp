@@ -197,13 +197,13 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1559},
     {"harness/cli", 8572},
-    {"harness/core", 9872},
-    {"harness/evaluate", 14915},
+    {"harness/core", 9879},
+    {"harness/evaluate", 14929},
     {"harness/exchange", 2949},
     {"harness/executor", 4975},
     {"harness/families", 3461},
     {"harness/fleet", 2408},
-    {"harness/implement", 8900},
+    {"harness/implement", 8901},
     {"harness/injection", 1211},
     {"harness/loop", 10883},
     {"harness/mcp", 1654},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5260},
     {"kernels", 5565},
     {"reports", 4321},
-    {"tests", 65287},
+    {"tests", 65348},
 };
 
 std::size_t lines_of(const fs::path& path) {

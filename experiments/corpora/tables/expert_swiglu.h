@@ -1,9 +1,10 @@
 // apo:family    expert_swiglu
 // apo:idea      y = silu(x W_gate) (x W_up) by the expert that has the row
 // apo:axis      rows 1..262144
-// apo:axis      H 64..4096
-// apo:axis      I 64..4096
+// apo:axis      H 128..4096
+// apo:axis      I 128..4096
 // apo:axis      E 1..128 experts
+// apo:requires  rows % 2 == 0 && H % 128 == 0 && I % 128 == 0
 // apo:input     hidden_states bf16[rows,H] normal(0,0.1)
 // apo:input     expert_offsets i32[E+1] fill
 // apo:input     W_gate bf16[E,H,I] normal(0,0.2)

@@ -2,7 +2,8 @@
 // apo:idea      y = (x weight^T) weight_scale: fp8 operands, a scale for each output channel
 // apo:axis      M 1..8192
 // apo:axis      N 1..16384
-// apo:axis      K 16..8192
+// apo:axis      K 256..8192
+// apo:requires  M % 32 == 0 && N % 256 == 0
 // apo:input     x e4m3[M,K] uniform(-4,4)
 // apo:input     weight e4m3[N,K] normal(0,120)
 // apo:input     weight_scale f32[N] uniform(0.0001,0.0003)

@@ -4,7 +4,7 @@
 // apo:axis      T 64..4096
 // apo:axis      H 1..16
 // apo:axis      K 128..128 specialised
-// apo:requires  T % 64 == 0
+// apo:requires  T % 128 == 0
 // apo:input     q bf16[B,T,H,K] normal(0,0.1)
 // apo:input     k bf16[B,T,H,K] normal(0,0.1)
 // apo:input     v bf16[B,T,H,K] normal(0,0.1)

@@ -3,6 +3,7 @@
 // apo:axis      batch 1..128
 // apo:axis      n 64..131072
 // apo:axis      k 1..64
+// apo:requires  n % 32 == 0 && (k == 1 || k == 8 || k == 16 || k == 32 || k == 64)
 // apo:input     x f32[batch,n] normal
 // apo:output    values f32[batch,k]
 // apo:output    indices i64[batch,k]

@@ -126,16 +126,19 @@ LaunchPlan plan_of(const RecordedCall& call);
 // `call`, and no places any more, so that a kernel that does read them computes something else (settled_call.cpp).
 std::string settle(RecordedCall& call, const RecordedCall& before);
 
-// Calls of one function in a row, until two of them launch the same.
+// Calls of one function in a row, until two of them launch the same. Bytes of parameters that differ have to do so
+// twice in a row: what a function allocates once and keeps, such as a workspace, differs between its first two calls
+// alone.
 class Settling {
  public:
   // Settles the call on the one before. Returns "", or why it cannot be recorded yet.
   std::string add(RecordedCall& call);
   // The next call has none before it.
-  void forget() { before_.reset(); }
+  void forget() { *this = {}; }
 
  private:
   std::optional<RecordedCall> before_;
+  bool differed_ = false;  // bytes of parameters, between the last two calls
 };
 
 // Whether all that the operation does with tensors of the call stays within them: `bytes` has their sizes, scratch

@@ -155,7 +155,11 @@ std::string Settling::add(RecordedCall& call) {
     compared.memory.push_back({.bytes = memory.bytes, .is_scratch = memory.is_scratch});
   }
   const std::optional<RecordedCall> last = std::exchange(before_, std::move(compared));
-  const std::string change = last ? settle(call, *last) : "it was called once";
+  std::string change = last ? settle(call, *last) : "it was called once";
+  const bool differs = change.empty() && call.unsettled > 0;
+  if (!std::exchange(differed_, differs) && differs) {
+    change = fmt::format("{} bytes of its kernels' parameters differ", call.unsettled);
+  }
   return change.empty() ? "" : fmt::format("{}no two of its calls launch the same ({})", kNotRecorded, change);
 }
 

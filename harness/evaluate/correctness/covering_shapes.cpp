@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "harness/core/expression/expression_tree.h"
 #include "harness/runtime/input_store.h"
 #include "kernels/random.h"
 
@@ -151,18 +152,26 @@ class CoveringShapes {
     }
   }
 
-  // How the operations of a check grow with each axis: as a power, which a doubling of the largest workload tells.
-  // Counting takes as long as computing, so that shapes themselves are not counted.
+  // How the operations of a check grow with each axis: as a power, which half of the largest workload tells, or twice
+  // that where half is not legal. Counting takes as long as computing, so that shapes themselves are not counted.
   void learn_operations() {
     const Axes& largest = bases_.back();
     const double known = std::max(1.0, checked_operations(family_, largest));
+    const auto power = [&](const std::string& axis, bool is_half) -> std::optional<double> {
+      Axes other = largest;
+      std::int64_t& value = other.at(axis);
+      const auto before = static_cast<double>(std::max<std::int64_t>(1, value));
+      value = is_half ? value / 2 : std::max<std::int64_t>(1, 2 * value);
+      const double operations = value > 0 ? checked_operations(family_, other) : 0;
+      return operations > 0 ? std::optional(std::max(
+                                  0.0, std::log(operations / known) / std::log(static_cast<double>(value) / before)))
+                            : std::nullopt;
+    };
     for (const AxisRange& range : ranges_) {
-      Axes doubled = largest;
-      std::int64_t& value = doubled.at(range.axis->name);
-      value = std::max<std::int64_t>(1, 2 * value);
-      const double operations = value <= range.axis->max ? checked_operations(family_, doubled) : 0;
-      // Where doubled sizes are not legal: as fast as anything known grows.
-      powers_.push_back(operations > 0 ? std::max(0.0, std::log2(operations / known)) : 2);
+      const std::string& axis = range.axis->name;
+      const std::optional<double> of_half = power(axis, true);
+      // Where neither is legal: as fast as anything known grows.
+      powers_.push_back(of_half ? *of_half : power(axis, false).value_or(2));
     }
   }
 
@@ -176,8 +185,13 @@ class CoveringShapes {
     return result;
   }
 
+  // None that has a negative size, such as a filter larger than its image.
   bool is_affordable(const Axes& axes) const {
-    return element_count(family_, axes) <= budget_.elements && operations(axes) <= budget_.operations;
+    try {
+      return element_count(family_, axes) <= budget_.elements && operations(axes) <= budget_.operations;
+    } catch (const ExpressionError&) {
+      return false;
+    }
   }
   bool is_good(const Axes& axes) const {
     return is_affordable(axes) && check_axes(family_, axes).empty() && takes_(axes);

@@ -130,7 +130,8 @@ class Call:
             module.get_init_inputs = initial
         elif self.form.name not in ("ModelNew", forms.UPSTREAM):
             initial = list
-        model = self.function(*initial())
+        sizes = [name for name in inspect.signature(initial).parameters if name in self.request["values"]]
+        model = self.function(*initial(**{name: self.request["values"][name] for name in sizes}))
         if isinstance(model, torch.nn.Module):
             self.function = model.train(training).to(device)
             return bind_weights(model, self.tensors, known)

@@ -89,6 +89,32 @@ TEST(RecordedCalls, SettleWithoutACopyOfWhatTheirMemoryHolds) {
   EXPECT_EQ(settling.add(next), "");
 }
 
+TEST(RecordedCalls, KeepTheAddressOfAWorkspaceThatTheFirstOneAllocated) {
+  RecordedCall call = with_gaps(std::string(8, '\0'), "abcdefgh", 0, {});
+  call.operations.resize(1);  // only a kernel works on it
+  RecordedCall first = call;
+  RecordedCall second = call;
+  RecordedCall third = call;
+  second.memory[0].is_scratch = third.memory[0].is_scratch = false;
+  Settling settling;
+  EXPECT_NE(settling.add(first), "");
+  EXPECT_NE(settling.add(second), "") << "an address of other memory";
+  EXPECT_EQ(settling.add(third), "");
+  EXPECT_EQ(third.unsettled, 0);
+  EXPECT_EQ(third.operations[0].kernel->places.size(), 1U);
+}
+
+TEST(RecordedCalls, SettleWhereGapsDifferTwiceInARow) {
+  Settling settling;
+  std::vector<std::string> said;
+  for (const std::string gap : {"abcdefgh", "abcdefgi", "abcdefgj"}) {
+    RecordedCall call = with_gaps(std::string(8, '\0'), gap, 0, {});
+    said.push_back(settling.add(call));
+  }
+  EXPECT_NE(said[1].find("1 bytes of its kernels' parameters differ"), std::string::npos) << said[1];
+  EXPECT_EQ(said[2], "");
+}
+
 TEST(RecordedCalls, ThatWorkOnOtherMemoryDoNotSettle) {
   const std::string number(8, '\0');
   const RecordedCall before = with_gaps(number, "abcdefgh", 0, {});

@@ -6,6 +6,8 @@
 #include <functional>
 #include <set>
 
+#include "harness/core/expression/expression.h"
+
 namespace apo {
 namespace {
 
@@ -72,6 +74,29 @@ TEST(CoveringShapes, AreLegalTakenAndWithinTheBudget) {
       EXPECT_TRUE(takes(axes)) << describe_axes(axes);
       EXPECT_LE(element_count(family, axes), 4096);
     }
+  }
+}
+
+TEST(CoveringShapes, HaveNoNegativeSize) {
+  Family family = family_with([](const Axes& axes) { return axes.at("cols") >= axes.at("rows"); });
+  family.tensors[0].shape = [](const Axes& axes) {
+    return std::vector<std::int64_t>{axes.at("b"), evaluate_size("cols-rows+1", axes)};
+  };
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    EXPECT_GE(drawn(family, seed).size(), 4U) << seed;
+  }
+}
+
+TEST(CoveringShapes, AreCheapWhereTheWorkOfLargerOnesIsUnderestimated) {
+  Family family = family_with(all);
+  const auto work = family.work;
+  family.work = [work](const Axes& axes) {  // 1024 is the largest workload's
+    return Work{.flops = std::min(work(axes).flops, 1024.0)};
+  };
+  const std::vector<Axes> shapes = covering_shapes(family, {.elements = 1 << 16, .operations = 256}, 12, all, 1);
+  EXPECT_GE(shapes.size(), 4U);
+  for (const Axes& axes : shapes) {
+    EXPECT_LE(work(axes).flops, 256) << describe_axes(axes);
   }
 }
 

@@ -138,6 +138,16 @@ class Calls(unittest.TestCase):
                 "import torch\n" + text.format("linear", "linear"), inputs=(*weights[:2], tensor("linear_bias", (4,)))
             ).once()
 
+    def test_a_model_is_made_of_the_axes_that_its_initial_inputs_name(self):
+        text = (
+            "class ModelNew(torch.nn.Module):\n  def __init__(self, n, k):\n    super().__init__()\n    self.w ="
+            " torch.nn.Parameter(torch.empty(n, k))\n  def forward(self, x): return x + self.w\n"
+            "def get_init_inputs(n): return [n, 8]\n"
+        )
+        self.expect_right(
+            text, lambda of: of["x"] + of["w"], inputs=(tensor("x"), tensor("w")), values={"n": 4, "k": 9}
+        )
+
     def test_a_model_of_an_imported_problem_gets_what_model_gets(self):
         from import_kernelbench import converted
         from kernelbench import parametrised
