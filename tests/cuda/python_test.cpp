@@ -85,7 +85,7 @@ TEST_F(PythonCalls, WhatNoReplayRepeatsIsRefused) {
 
 TEST_F(PythonCalls, FaultsHaveTheirOutcomes) {
   expect_refused("returns_its_input", "def copy(x): return x\n", Outcome::wrong_abi, "the memory of the input 'x'");
-  expect_refused("changes_its_input", "def copy(x):\n  y = x.clone()\n  x.zero_()\n  return y\n", Outcome::incorrect,
+  expect_refused("spoils_its_input", "def copy(x):\n  y = x.clone()\n  x.zero_()\n  return y\n", Outcome::incorrect,
                  "changes its input 'x'");
   expect_refused("on_the_cpu", "def copy(x): return x.cpu()\n", Outcome::wrong_abi, "lies on the CPU");
   expect_refused("imports_nothing", "import no_such_package\ndef copy(x): return x.clone()\n", Outcome::refused,

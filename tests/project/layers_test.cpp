@@ -203,7 +203,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/executor", 4975},
     {"harness/families", 3461},
     {"harness/fleet", 2408},
-    {"harness/implement", 8901},
+    {"harness/implement", 8913},
     {"harness/injection", 1211},
     {"harness/loop", 10883},
     {"harness/mcp", 1654},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5260},
     {"kernels", 5565},
     {"reports", 4321},
-    {"tests", 65348},
+    {"tests", 65353},
 };
 
 std::size_t lines_of(const fs::path& path) {

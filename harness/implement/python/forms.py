@@ -20,8 +20,9 @@ class Fault(Exception):
 
 
 class Parameter:
-    def __init__(self, name, is_needed=True, by_name_only=False):
+    def __init__(self, name, is_needed=True, by_name_only=False, annotation=None):
         self.name, self.is_needed, self.by_name_only = name, is_needed, by_name_only
+        self.is_number = isinstance(annotation, ast.Name) and annotation.id in ("int", "float", "bool")
 
 
 class Form:
@@ -82,7 +83,9 @@ def parameters_of(function, skips_self):
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
     needed = len(positional) - len(arguments.defaults)
-    parameters = [Parameter(one.arg, place < needed) for place, one in enumerate(positional)][1 if skips_self else 0 :]
+    parameters = [
+        Parameter(one.arg, place < needed, annotation=one.annotation) for place, one in enumerate(positional)
+    ][1 if skips_self else 0 :]
     only = zip(arguments.kwonlyargs, arguments.kw_defaults)
     parameters += [Parameter(one.arg, default is None, by_name_only=True) for one, default in only]
     return parameters, arguments.vararg is not None
@@ -240,6 +243,15 @@ def match(form, family, given=None, weights=()):
     for one, value in zip(takers, left):
         chosen[one.name] = value
     missing = [one.name for one in form.parameters if one.is_needed and one.name not in chosen]
+    tensors = {*inputs, *outputs}
+    numbers = [one.name for one in form.parameters if one.is_number and chosen.get(one.name) in tensors]
+    if numbers:
+        number = numbers[0]
+        raise Fault(
+            "wrong_abi",
+            f"{form.name}() takes the number '{number}', and the family has none to give: write it in a line "
+            f"'# apo:function {form.name} {number}=VALUE'",
+        )
     unused = [one for one in inputs if one not in chosen.values()]
     if form.takes_more and not missing:
         return [(one.name, chosen[one.name]) for one in form.parameters if one.name in chosen] + [

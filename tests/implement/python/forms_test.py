@@ -155,6 +155,11 @@ class Arguments(unittest.TestCase):
         with self.assertRaisesRegex(Fault, r"run\(\) takes no 'w': the family has"):
             shown("def run(x): pass\n", inputs=("x", "w"))
 
+    def test_a_number_is_no_tensor(self):
+        self.assertEqual(shown("def run(a, n: int, out): pass\n"), "run(a=x, n, out=y)")
+        with self.assertRaisesRegex(Fault, r"takes the number 'group', .* '# apo:function run group=VALUE'"):
+            shown("def run(x, group: int): pass\n")
+
     def test_a_bundle_has_as_many_parts_as_it_is_taken_apart_into(self):
         for body, says in (
             ("a, out = data", "custom_kernel((x, y))"),
