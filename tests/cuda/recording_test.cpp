@@ -110,7 +110,7 @@ constexpr const char* kOnOwnMemory =
 TEST_F(Recordings, OfACallThatLaunchesAGraphAreTheWorkOfItsNodes) {
   expect_valid("has_a_graph", kOnOwnMemory,
                "  if (made == nullptr) {\n    cudaGraph_t graph;\n    cudaStream_t own;\n    cudaMalloc(&in, bytes);\n"
-               "    cudaMalloc(&out, bytes);\n    cudaStreamCreate(&own);\n"
+               "    cudaMalloc(&out, bytes);\n    cudaStreamCreate(&own);\n    k<<<BLOCKS, 256, 0, own>>>(a.x, a.y, a.n);\n"
                "    cudaStreamBeginCapture(own, cudaStreamCaptureModeGlobal);\n"
                "    cudaMemsetAsync(out, 1, bytes, own);\n    k<<<BLOCKS, 256, 0, own>>>(in, out, a.n);\n"
                "    cudaMemcpyAsync(in, out, bytes, cudaMemcpyDeviceToDevice, own);\n"
@@ -119,7 +119,7 @@ TEST_F(Recordings, OfACallThatLaunchesAGraphAreTheWorkOfItsNodes) {
                "  cudaMemcpyAsync(in, a.x, bytes, cudaMemcpyDeviceToDevice, stream);\n  cudaGraphLaunch(made, stream);\n"
                "  cudaMemcpyAsync(a.y, in, bytes, cudaMemcpyDeviceToDevice, stream);\n  return 0;\n");
   expect_valid("makes_a_graph", "",
-               "  cudaGraph_t graph;\n  cudaGraphExec_t made;\n"
+               "  cudaGraph_t graph;\n  cudaGraphExec_t made;\n  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n"
                "  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);\n"
                "  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n  cudaStreamEndCapture(stream, &graph);\n"
                "  cudaGraphInstantiate(&made, graph, 0);\n  cudaGraphLaunch(made, stream);\n"

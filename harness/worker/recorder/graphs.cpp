@@ -33,17 +33,20 @@ struct NextNode {
 // Each behind those that it waits for; parallel branches in the order in which their nodes were made.
 std::vector<NextNode> in_order(const State& self, cuda::Graph graph) {
   std::size_t count = 0;
-  std::size_t edge_count = 0;
   need(self, self.driver->graph_nodes(graph, nullptr, &count), kReading);
-  need(self, self.driver->graph_edges(graph, nullptr, nullptr, nullptr, &edge_count), kReading);
   std::vector<cuda::GraphNode> nodes(count);
-  std::vector<cuda::GraphNode> from(edge_count);
-  std::vector<cuda::GraphNode> to(edge_count);
-  std::vector<cuda::GraphEdge> edges(edge_count);
   if (count > 0) {
     need(self, self.driver->graph_nodes(graph, nodes.data(), &count), kReading);
   }
-  if (edge_count > 0) {
+  std::vector<cuda::GraphNode> from;
+  std::vector<cuda::GraphNode> to;
+  std::vector<cuda::GraphEdge> edges;
+  std::size_t edge_count = 0;
+  for (std::size_t room = 2 * count + 1; edge_count == edges.size(); room *= 2) {  // a count alone may be refused
+    from.resize(room);
+    to.resize(room);
+    edges.resize(room);
+    edge_count = room;
     need(self, self.driver->graph_edges(graph, from.data(), to.data(), edges.data(), &edge_count), kReading);
   }
   std::map<cuda::GraphNode, std::size_t> number;

@@ -71,8 +71,8 @@ class Graphs : public RecorderTest {
     };
     driver_.graph_edges = [](cuda::Graph graph, cuda::GraphNode* from, cuda::GraphNode* to, cuda::GraphEdge* edges,
                              std::size_t* count) {
-      *count = of(graph).edges.size();
-      for (std::size_t i = 0; from != nullptr && i < *count; ++i) {
+      *count = std::min(*count, of(graph).edges.size());
+      for (std::size_t i = 0; i < *count; ++i) {
         from[i] = of(graph).edges[i].from;
         to[i] = of(graph).edges[i].to;
         edges[i] = {.from_port = 0, .to_port = 0, .type = of(graph).edges[i].type, .reserved = {}};
@@ -211,6 +211,22 @@ TEST_F(Graphs, WithParallelBranchesKeepTheOrderInWhichTheseWereMade) {
   make(graph);
   ASSERT_EQ(launch(), "");
   EXPECT_EQ(names(), (Names{"a copy", "a fill", "softmax"}));
+}
+
+TEST_F(Graphs, HaveAnyNumberOfEdges) {
+  FakeGraph graph;
+  std::vector<FakeNode*> nodes;
+  for (int i = 0; i < 12; ++i) {
+    nodes.push_back(graph.add(i == 0 ? kernel() : fill(0)));
+    for (int before = 1; before < i; ++before) {
+      graph.edges.push_back({nodes[static_cast<std::size_t>(before)], nodes.back()});
+    }
+  }
+  graph.edges.push_back({nodes.back(), nodes.front()});
+  make(graph);
+  ASSERT_EQ(launch(), "");
+  EXPECT_EQ(names().size(), 12U);
+  EXPECT_EQ(names().back(), "softmax");
 }
 
 TEST_F(Graphs, KernelsKeepTheirAttributes) {
