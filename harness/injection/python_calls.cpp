@@ -4,7 +4,7 @@
 // Each tensor is an allocation of its own. So the memory that a call returns is told apart from its scratch, and no
 // scratch reaches beyond it. A block that was freed serves tensors of the same size, and holds 0xFF when a call begins,
 // as new memory does: what the call reads unwritten shows in its results. Blocks that were allocated while a CUDA graph
-// was captured stay that graph's, as those of PyTorch's private pools do: nobody is told when it ends.
+// was captured stay that graph's for a size, as those of PyTorch's private pools do: nobody is told when it ends.
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "harness/core/recording/recorded_call.h"
+#include "harness/worker/cuda/addresses.h"
 #include "harness/worker/cuda/driver.h"
 #include "harness/worker/recorder/call_recorder.h"
 
@@ -56,9 +57,6 @@ class Memory {
   void* allocate(std::size_t bytes, cuda::Stream stream) {
     const std::lock_guard lock(mutex_);
     const RelaxedCapture relaxed(driver_);
-    int capturing = 0;
-    const bool is_captured = driver_.is_capturing != nullptr &&
-                             driver_.is_capturing(stream, &capturing) == cuda::kSuccess && capturing != 0;
     std::vector<cuda::Pointer>& fitting = free_[bytes];
     cuda::Pointer at = 0;
     if (!fitting.empty()) {
@@ -71,7 +69,7 @@ class Memory {
         return nullptr;
       }
     }
-    blocks_[at] = {.bytes = bytes, .is_captured = is_captured};
+    blocks_[at] = {.bytes = bytes, .is_captured = is_captured(driver_, stream)};
     return reinterpret_cast<void*>(at);
   }
 
@@ -100,6 +98,15 @@ class Memory {
   }
 
   bool is_out() const { return is_out_; }
+
+  // The graphs so far are launched no more.
+  void end_graphs() {
+    const std::lock_guard lock(mutex_);
+    for (auto& [bytes, blocks] : captured_) {
+      free_[bytes].insert(free_[bytes].end(), blocks.begin(), blocks.end());
+    }
+    captured_.clear();
+  }
 
   // All blocks that are free.
   void give_back() {
@@ -149,10 +156,11 @@ void use_context(const Recording& self) {
   }
 }
 
-// Once for each size: what that allocates is its own.
+// Once for each size, for which the file is read anew: what that allocates is its own.
 std::string start(Recording& self) {
   if (self.recorder) {
     self.settling.forget();
+    self.memory->end_graphs();
     self.memory->give_back();
     return self.recorder->start();
   }

@@ -108,16 +108,17 @@ constexpr const char* kOnOwnMemory =
     "static void nothing(void*) {}\n";
 
 TEST_F(Recordings, OfACallThatLaunchesAGraphAreTheWorkOfItsNodes) {
-  expect_valid("has_a_graph", kOnOwnMemory,
-               "  if (made == nullptr) {\n    cudaGraph_t graph;\n    cudaStream_t own;\n    cudaMalloc(&in, bytes);\n"
-               "    cudaMalloc(&out, bytes);\n    cudaStreamCreate(&own);\n    k<<<BLOCKS, 256, 0, own>>>(a.x, a.y, a.n);\n"
-               "    cudaStreamBeginCapture(own, cudaStreamCaptureModeGlobal);\n"
-               "    cudaMemsetAsync(out, 1, bytes, own);\n    k<<<BLOCKS, 256, 0, own>>>(in, out, a.n);\n"
-               "    cudaMemcpyAsync(in, out, bytes, cudaMemcpyDeviceToDevice, own);\n"
-               "    cudaStreamEndCapture(own, &graph);\n    cudaGraphInstantiate(&made, graph, 0);\n"
-               "    cudaGraphDestroy(graph);\n  }\n"
-               "  cudaMemcpyAsync(in, a.x, bytes, cudaMemcpyDeviceToDevice, stream);\n  cudaGraphLaunch(made, stream);\n"
-               "  cudaMemcpyAsync(a.y, in, bytes, cudaMemcpyDeviceToDevice, stream);\n  return 0;\n");
+  expect_valid(
+      "has_a_graph", kOnOwnMemory,
+      "  if (made == nullptr) {\n    cudaGraph_t graph;\n    cudaStream_t own;\n    cudaMalloc(&in, bytes);\n"
+      "    cudaMalloc(&out, bytes);\n    cudaStreamCreate(&own);\n    k<<<BLOCKS, 256, 0, own>>>(a.x, a.y, a.n);\n"
+      "    cudaStreamBeginCapture(own, cudaStreamCaptureModeGlobal);\n"
+      "    cudaMemsetAsync(out, 1, bytes, own);\n    k<<<BLOCKS, 256, 0, own>>>(in, out, a.n);\n"
+      "    cudaMemcpyAsync(in, out, bytes, cudaMemcpyDeviceToDevice, own);\n"
+      "    cudaStreamEndCapture(own, &graph);\n    cudaGraphInstantiate(&made, graph, 0);\n"
+      "    cudaGraphDestroy(graph);\n  }\n"
+      "  cudaMemcpyAsync(in, a.x, bytes, cudaMemcpyDeviceToDevice, stream);\n  cudaGraphLaunch(made, stream);\n"
+      "  cudaMemcpyAsync(a.y, in, bytes, cudaMemcpyDeviceToDevice, stream);\n  return 0;\n");
   expect_valid("makes_a_graph", "",
                "  cudaGraph_t graph;\n  cudaGraphExec_t made;\n  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n"
                "  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);\n"
@@ -127,13 +128,13 @@ TEST_F(Recordings, OfACallThatLaunchesAGraphAreTheWorkOfItsNodes) {
 }
 
 TEST_F(Recordings, OfAGraphThatCallsTheHostAreRefused) {
-  const Build build = recorded(
-      "calls_the_host", kOnOwnMemory,
-      "  if (made == nullptr) {\n    cudaGraph_t graph;\n    cudaStream_t own;\n    cudaStreamCreate(&own);\n"
-      "    cudaStreamBeginCapture(own, cudaStreamCaptureModeRelaxed);\n"
-      "    cudaLaunchHostFunc(own, nothing, nullptr);\n    cudaStreamEndCapture(own, &graph);\n"
-      "    cudaGraphInstantiate(&made, graph, 0);\n  }\n  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n"
-      "  cudaGraphLaunch(made, stream);\n  return 0;\n");
+  const Build build =
+      recorded("calls_the_host", kOnOwnMemory,
+               "  if (made == nullptr) {\n    cudaGraph_t graph;\n    cudaStream_t own;\n    cudaStreamCreate(&own);\n"
+               "    cudaStreamBeginCapture(own, cudaStreamCaptureModeRelaxed);\n"
+               "    cudaLaunchHostFunc(own, nothing, nullptr);\n    cudaStreamEndCapture(own, &graph);\n"
+               "    cudaGraphInstantiate(&made, graph, 0);\n  }\n  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n"
+               "  cudaGraphLaunch(made, stream);\n  return 0;\n");
   EXPECT_EQ(build.outcome, Outcome::refused);
   EXPECT_NE(build.evidence.find("calls a function of the host"), std::string::npos) << build.evidence;
 }

@@ -173,10 +173,10 @@ bool is_symbol_of(std::string_view symbol, const std::string& name) {
 }
 
 std::string name_of(const RecordedOperation& operation) {
-  return operation.kernel                ? operation.kernel->name
+  return operation.kernel               ? operation.kernel->name
          : !operation.from_host.empty() ? "a copy from the host"
-         : operation.from                ? "a copy"
-                                         : "a fill";
+         : operation.from               ? "a copy"
+                                        : "a fill";
 }
 
 LaunchPlan plan_of(const RecordedCall& call) {

@@ -22,7 +22,7 @@
 namespace apo {
 
 inline constexpr std::int64_t kMostRecordedMemory = std::int64_t{4} << 30;  // bytes of a call's own memory
-inline constexpr std::int64_t kMostFromHost = std::int64_t{64} << 20;        // bytes that a call copies from the host
+inline constexpr std::int64_t kMostFromHost = std::int64_t{64} << 20;       // bytes that a call copies from the host
 
 // Where an address points to.
 struct RecordedPlace {

@@ -110,7 +110,8 @@ std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaMo
 // the L2.
 cuda::Result launch_kernel(const cuda::Driver& driver, const CudaOperation& kernel, std::vector<std::uint64_t>& words,
                            std::int64_t persisting_bytes, cuda::Stream stream);
-// Launches, fills or copies what was recorded, from pinned memory where that was from the host, on the tensors that `words` begin with.
+// Launches, fills or copies what was recorded, from pinned memory where that was from the host, on the tensors that
+// `words` begin with.
 cuda::Result replay(const cuda::Driver& driver, const CudaOperation& operation, const std::vector<std::uint64_t>& words,
                     cuda::Stream stream);
 

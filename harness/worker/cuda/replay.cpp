@@ -244,9 +244,8 @@ cuda::Result replay(const cuda::Driver& driver, const CudaOperation& operation, 
   if (operation.host != nullptr) {
     return driver.queue_from_host(to, operation.host, bytes, stream);
   }
-  return operation.recorded->from
-             ? driver.copy_on_device(to, word_at(parameters, sizeof(cuda::Pointer)), bytes, stream)
-             : replay_fill(driver, *operation.recorded, to, stream);
+  return operation.recorded->from ? driver.copy_on_device(to, word_at(parameters, sizeof(cuda::Pointer)), bytes, stream)
+                                  : replay_fill(driver, *operation.recorded, to, stream);
 }
 
 }  // namespace apo

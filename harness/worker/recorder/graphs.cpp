@@ -153,7 +153,10 @@ CopyWork copy_of(const State& self, cuda::GraphNode node) {
       refuse("its CUDA graph copies a part of each row, which no replay repeats");
     }
   }
-  return {.to = address_of(copy.to), .from = address_of(copy.from), .bytes = copy.bytes * rows * layers};
+  return {.to = address_of(copy.to),
+          .from = address_of(copy.from),
+          .bytes = copy.bytes * rows * layers,
+          .is_on_device = copy.from.memory_type == cuda::kMemoryOfDevice};
 }
 
 const char* name_of_node(int type) {

@@ -164,7 +164,7 @@ std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {
 // CUDA graph: while a stream is captured, nobody may wait for the GPU.
 void note_allocation(State& self, cuda::Pointer at, std::int64_t bytes, cuda::Stream stream) {
   unsigned type = 0;
-  if (!has_attribute(self, type, cuda::kPointerMemoryType, at) || is_captured(self, stream)) {
+  if (!has_attribute(self, type, cuda::kPointerMemoryType, at) || is_captured(*self.driver, stream)) {
     return;  // there was no room for it, or a graph will allocate it
   }
   if (self.captures.empty()) {

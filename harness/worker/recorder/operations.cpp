@@ -95,8 +95,9 @@ void note_copy(State& self, const CopyWork& copy) {
   RecordedOperation operation{
       .kernel = {},
       .bytes = static_cast<std::int64_t>(copy.bytes),
-      .to = known_place(self, copy.to, "it copies to the host: what that makes of a call's numbers cannot be replayed")};
-  if (!is_on_host(self, copy.from)) {
+      .to =
+          known_place(self, copy.to, "it copies to the host: what that makes of a call's numbers cannot be replayed")};
+  if (copy.is_on_device || !is_on_host(self, copy.from)) {
     operation.from = known_place(self, copy.from, "it copies from what is no memory");
   } else if ((self.from_host += operation.bytes) > kMostFromHost) {
     refuse(fmt::format("the call copies more than {} from the host: copy that to the GPU once, before the call",
@@ -115,10 +116,10 @@ void queue_fill(State& self, const void* parameters, bool is_queued) {
   }
 }
 
-void queue_copy(State& self, const void* parameters, bool is_queued) {
+void queue_copy(State& self, const void* parameters, bool is_queued, bool is_on_device) {
   const auto& copy = *static_cast<const CopyParameters*>(parameters);
   if (copy.bytes > 0 && note_queue(self, is_queued ? copy.stream : nullptr)) {
-    note_copy(self, {.to = copy.to, .from = copy.from, .bytes = copy.bytes});
+    note_copy(self, {.to = copy.to, .from = copy.from, .bytes = copy.bytes, .is_on_device = is_on_device});
   }
 }
 
@@ -157,14 +158,8 @@ const char* why_refused(std::string_view function) {
 
 }  // namespace
 
-bool is_captured(const State& self, cuda::Stream stream) {
-  int capturing = 0;
-  return self.driver->is_capturing != nullptr &&
-         self.driver->is_capturing(stream, &capturing) == cuda::kSuccess && capturing != 0;
-}
-
 bool note_queue(State& self, cuda::Stream stream) {
-  if (is_captured(self, stream)) {
+  if (is_captured(*self.driver, stream)) {
     return false;
   }
   cuda::Device device = 0;
@@ -221,9 +216,9 @@ void note_operation(State& self, const cupti::CallbackData& call, std::string_vi
   } else if (function == "cuMemsetD32Async" || function == "cuMemsetD32_v2") {
     queue_fill<std::uint32_t>(self, parameters, function.ends_with("Async"));
   } else if (function == "cuMemcpyDtoDAsync_v2" || function == "cuMemcpyHtoDAsync_v2" || function == "cuMemcpyAsync") {
-    queue_copy(self, parameters, true);
+    queue_copy(self, parameters, true, function.starts_with("cuMemcpyDtoD"));
   } else if (function == "cuMemcpyDtoD_v2" || function == "cuMemcpyHtoD_v2" || function == "cuMemcpy") {
-    queue_copy(self, parameters, false);
+    queue_copy(self, parameters, false, function.starts_with("cuMemcpyDtoD"));
   } else if (function == "cuGraphLaunch") {
     const auto& launch = *static_cast<const GraphParameters*>(parameters);
     note_graph_launch(self, launch.graph, launch.stream);
@@ -279,8 +274,8 @@ void note_wait(State& self, const cupti::CallbackData& call, std::string_view fu
   }
   if (call.site == cupti::kEnter && function.starts_with("cuEventRecord")) {
     const auto& record = *static_cast<const RecordParameters*>(parameters);
-    is_captured(self, record.stream) ? self.order.forgets(record.event)
-                                     : self.order.records(record.event, ordered(self, record.stream));
+    is_captured(*self.driver, record.stream) ? self.order.forgets(record.event)
+                                             : self.order.records(record.event, ordered(self, record.stream));
   } else if (call.site == cupti::kEnter && function == "cuStreamWaitEvent") {
     const auto& wait = *static_cast<const WaitParameters*>(parameters);
     self.order.waits(ordered(self, wait.stream), wait.event);

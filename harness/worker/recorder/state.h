@@ -48,6 +48,7 @@ struct CopyWork {
   cuda::Pointer to = 0;
   cuda::Pointer from = 0;  // or memory of the host
   std::size_t bytes = 0;
+  bool is_on_device = false;  // surely: of what the driver has for itself, no address is known
 };
 using Work = std::variant<KernelWork, FillWork, CopyWork>;
 
@@ -82,8 +83,8 @@ struct State {
   std::vector<std::string> marks;  // that name memory
   std::int64_t own_bytes = 0;
   std::int64_t from_host = 0;  // bytes
-  std::int64_t searched = 0;  // bytes in which addresses were looked for; a question to the driver counts as many
-  std::string refusal;        // of the first operation that cannot be replayed
+  std::int64_t searched = 0;   // bytes in which addresses were looked for; a question to the driver counts as many
+  std::string refusal;         // of the first operation that cannot be replayed
 
   // Of a program: what is waited for.
   WantedCall wanted;
@@ -123,7 +124,6 @@ std::string about(const State& self, const cupti::CallbackData& call, const std:
 void note_work(State& self, const Work& work);
 // Notes on which GPU and stream it works. False where that is captured: work is what launches the graph.
 bool note_queue(State& self, cuda::Stream stream);
-bool is_captured(const State& self, cuda::Stream stream);
 
 // graphs.cpp: before and after a call of the driver that captures a stream, or makes, changes or destroys an executable
 // graph.

@@ -57,8 +57,8 @@ TEST(CudaDeclarations, AreThoseOfTheHeader) {
            kern, context, ctx);
   APO_SAME(cuda::FillNode, CUDA_MEMSET_NODE_PARAMS, element_bytes, elementSize, columns, width, rows, height);
   APO_SAME(cuda::CopyNode, CUDA_MEMCPY3D, from.memory_type, srcMemoryType, from.device, srcDevice, from.height,
-           srcHeight, to.memory_type, dstMemoryType, to.host, dstHost, to.height, dstHeight, bytes, WidthInBytes, layers,
-           Depth);
+           srcHeight, to.memory_type, dstMemoryType, to.host, dstHost, to.height, dstHeight, bytes, WidthInBytes,
+           layers, Depth);
   EXPECT_EQ(sizeof(cuda::Pointer), sizeof(CUdeviceptr));
   EXPECT_EQ(sizeof(cuda::IpcHandle), sizeof(CUipcMemHandle));
 }

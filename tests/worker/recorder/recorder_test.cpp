@@ -188,6 +188,9 @@ TEST_F(Recorder, CopiesToTheHostAndLargeOnesFromItAreRefused) {
   const cuda::Pointer at = there(memory);
   const HostCopy to_host{.to = reinterpret_cast<cuda::Pointer>(host.data()), .from = memory.data(), .bytes = 8};
   EXPECT_NE(note("cuMemcpyAsync", &to_host).find("it copies to the host"), std::string::npos);
+  EXPECT_EQ(note("cuMemcpyDtoD_v2", &to_host).find("it copies to the host"), 0U);
+  const HostCopy on_device{.to = at, .from = host.data(), .bytes = 8};
+  EXPECT_EQ(note("cuMemcpyDtoDAsync_v2", &on_device), "it copies from what is no memory") << "nobody reads there";
   const HostCopy from_host{.to = at, .from = host.data(), .bytes = 8};
   state().from_host = kMostFromHost - 8;
   EXPECT_EQ(note("cuMemcpyHtoD_v2", &from_host), "");
