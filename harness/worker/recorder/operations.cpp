@@ -104,6 +104,7 @@ void note_copy(State& self, const CopyWork& copy) {
                        format_bytes(static_cast<double>(kMostFromHost))));
   } else {
     operation.from_host.assign(reinterpret_cast<const char*>(copy.from), copy.bytes);
+    refuse_addresses(self, operation.from_host, copy.to, "what it copies from the host");
   }
   self.call.operations.push_back(std::move(operation));
 }

@@ -1,5 +1,6 @@
 // tests/worker/recorder/recorder_test.cpp - what is written down of the driver's calls, on a driver whose GPU is memory
 // of this process.
+#include <array>
 #include <cstring>
 
 #include "tests/worker/recorder/recorder_fixture.h"
@@ -180,6 +181,14 @@ TEST_F(Recorder, ACopyFromTheHostHoldsItsBytes) {
     EXPECT_EQ(copy.to, (RecordedPlace{.memory = 0, .offset = 8}));
     EXPECT_FALSE(copy.from);
   }
+}
+
+TEST_F(Recorder, ACopyOfAddressesFromTheHostIsRefused) {
+  std::vector<char> memory(64, 'm');
+  const std::array<cuda::Pointer, 2> table = {0, there(memory) + 8};
+  const HostCopy parameters{.to = there(memory), .from = table.data(), .bytes = sizeof table};
+  EXPECT_NE(note("cuMemcpyHtoD_v2", &parameters).find("an address lies at byte 8 of what it copies"),
+            std::string::npos);
 }
 
 TEST_F(Recorder, CopiesToTheHostAndLargeOnesFromItAreRefused) {
