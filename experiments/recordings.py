@@ -24,7 +24,7 @@ LAYERNORM = ("layernorm_forward_kernel3(float* out, float* mean, float* rstd, co
 PROGRAMS = ROOT / "experiments/recorded_programs.cu"
 RECORDED = "correctness: valid"
 OF_TORCH = ("eager", "gemm", "conv", "sdpa", "compiled", "triton_softmax", "sort", "transformer", "adam", "embedding",
-            "cumsum", "scan")
+            "cumsum", "scan", "graph", "constants")
 OF_CUDA = {"tma": RECORDED, "table": RECORDED, "cooperative": RECORDED, "streams": RECORDED,
            "large": RECORDED, "pointers": "an address lies at byte", "ends": "the program ended within the range",
            "crashes": "was ended before the call was over", "leaves": "was ended before the call was over",

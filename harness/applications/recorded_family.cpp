@@ -227,6 +227,10 @@ std::vector<RecordedOperation> pieces_of(const RecordedOperation& operation,
     if (piece.from) {
       piece.from->offset += *cut;
     }
+    if (!piece.from_host.empty()) {
+      piece.from_host =
+          operation.from_host.substr(static_cast<std::size_t>(*cut), static_cast<std::size_t>(piece.bytes));
+    }
     if (piece.bytes < operation.width) {
       piece.value = operation.value >> (8 * (*cut % operation.width)) & 0xFF;
       piece.width = 1;

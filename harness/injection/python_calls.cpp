@@ -3,7 +3,8 @@
 //
 // Each tensor is an allocation of its own. So the memory that a call returns is told apart from its scratch, and no
 // scratch reaches beyond it. A block that was freed serves tensors of the same size, and holds 0xFF when a call begins,
-// as new memory does: what the call reads unwritten shows in its results.
+// as new memory does: what the call reads unwritten shows in its results. Blocks that were allocated while a CUDA graph
+// was captured stay that graph's for a size, as those of PyTorch's private pools do: nobody is told when it ends.
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "harness/core/recording/recorded_call.h"
+#include "harness/worker/cuda/addresses.h"
 #include "harness/worker/cuda/driver.h"
 #include "harness/worker/recorder/call_recorder.h"
 
@@ -23,13 +25,38 @@ namespace {
 
 constexpr std::size_t kGranularity = 512;  // bytes
 
+// While a stream is captured, the driver gives memory only to threads in this mode.
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(const cuda::Driver& driver) : driver_(driver) { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  void exchange() {
+    if (driver_.exchange_capture_mode != nullptr) {
+      driver_.exchange_capture_mode(&mode_);  // what fails here fails again in the allocation
+    }
+  }
+
+  const cuda::Driver& driver_;
+  int mode_ = cuda::kCaptureRelaxed;
+};
+
 class Memory {
+  struct Block {
+    std::size_t bytes = 0;
+    bool is_captured = false;
+  };
+
  public:
   explicit Memory(const cuda::Driver& driver) : driver_(driver) {}
 
   // nullptr where there is none.
-  void* allocate(std::size_t bytes) {
+  void* allocate(std::size_t bytes, cuda::Stream stream) {
     const std::lock_guard lock(mutex_);
+    const RelaxedCapture relaxed(driver_);
     std::vector<cuda::Pointer>& fitting = free_[bytes];
     cuda::Pointer at = 0;
     if (!fitting.empty()) {
@@ -38,30 +65,32 @@ class Memory {
     } else if (driver_.allocate(&at, room_of(bytes)) != cuda::kSuccess) {
       give_back();
       if (const cuda::Result result = driver_.allocate(&at, room_of(bytes)); result != cuda::kSuccess) {
-        is_out_ = result == cuda::kOutOfMemory;  // else a stream is being captured, or a kernel has failed
+        is_out_ = result == cuda::kOutOfMemory;  // else a kernel has failed
         return nullptr;
       }
     }
-    bytes_[at] = bytes;
+    blocks_[at] = {.bytes = bytes, .is_captured = is_captured(driver_, stream)};
     return reinterpret_cast<void*>(at);
   }
 
   void free(void* pointer) {
     const std::lock_guard lock(mutex_);
     const auto at = reinterpret_cast<cuda::Pointer>(pointer);
-    if (const auto known = bytes_.find(at); known != bytes_.end()) {
-      free_[known->second].push_back(at);
+    if (const auto known = blocks_.find(at); known != blocks_.end()) {
+      (known->second.is_captured ? captured_ : free_)[known->second.bytes].push_back(at);
     }
   }
 
-  // Fills all blocks that are free, and returns their addresses.
+  // Fills all blocks that are free or only a graph's, and returns their addresses.
   std::vector<cuda::Pointer> clear_free() {
     const std::lock_guard lock(mutex_);
     std::vector<cuda::Pointer> cleared;
-    for (const auto& [bytes, blocks] : free_) {
-      for (const cuda::Pointer at : blocks) {
-        driver_.fill(at, kScratchByte, room_of(bytes), nullptr);  // an error is sticky: the call that follows meets it
-        cleared.push_back(at);
+    for (const auto* const freed : {&free_, &captured_}) {
+      for (const auto& [bytes, blocks] : *freed) {
+        for (const cuda::Pointer at : blocks) {
+          driver_.fill(at, kScratchByte, room_of(bytes), nullptr);  // an error is sticky: the call behind meets it
+          cleared.push_back(at);
+        }
       }
     }
     driver_.synchronize_context();
@@ -70,13 +99,22 @@ class Memory {
 
   bool is_out() const { return is_out_; }
 
+  // The graphs so far are launched no more.
+  void end_graphs() {
+    const std::lock_guard lock(mutex_);
+    for (auto& [bytes, blocks] : captured_) {
+      free_[bytes].insert(free_[bytes].end(), blocks.begin(), blocks.end());
+    }
+    captured_.clear();
+  }
+
   // All blocks that are free.
   void give_back() {
     const std::lock_guard lock(mutex_);
     for (auto& [bytes, blocks] : free_) {
       for (const cuda::Pointer at : blocks) {
         driver_.free(at);  // waits for the GPU; what fails stays taken
-        bytes_.erase(at);
+        blocks_.erase(at);
       }
       blocks.clear();
     }
@@ -88,8 +126,9 @@ class Memory {
 
   const cuda::Driver& driver_;
   std::recursive_mutex mutex_;
-  std::map<std::size_t, std::vector<cuda::Pointer>> free_;  // by their bytes
-  std::map<cuda::Pointer, std::size_t> bytes_;              // of all blocks
+  std::map<std::size_t, std::vector<cuda::Pointer>> free_;      // by their bytes
+  std::map<std::size_t, std::vector<cuda::Pointer>> captured_;  // likewise: what was freed, and may be a graph's
+  std::map<cuda::Pointer, Block> blocks_;
   bool is_out_ = false;
 };
 
@@ -117,10 +156,11 @@ void use_context(const Recording& self) {
   }
 }
 
-// Once for each size: what that allocates is its own.
+// Once for each size, for which the file is read anew: what that allocates is its own.
 std::string start(Recording& self) {
   if (self.recorder) {
     self.settling.forget();
+    self.memory->end_graphs();
     self.memory->give_back();
     return self.recorder->start();
   }
@@ -153,10 +193,10 @@ APO_CALLED_BY_PYTHON const char* apo_start_recording() {
   return self.said.c_str();
 }
 
-APO_CALLED_BY_PYTHON void* apo_allocate(std::ptrdiff_t bytes, int /*device*/, void* /*stream*/) {
+APO_CALLED_BY_PYTHON void* apo_allocate(std::ptrdiff_t bytes, int /*device*/, void* stream) {
   apo::Recording& self = apo::recording();
   apo::use_context(self);
-  return bytes <= 0 ? nullptr : self.memory->allocate(static_cast<std::size_t>(bytes));
+  return bytes <= 0 ? nullptr : self.memory->allocate(static_cast<std::size_t>(bytes), stream);
 }
 
 APO_CALLED_BY_PYTHON void apo_free(void* at, std::ptrdiff_t /*bytes*/, int /*device*/, void* /*stream*/) {

@@ -175,6 +175,7 @@ TEST(RecordedFamilies, HaveFillsAndCopiesCutWhereTensorsMeet) {
   call.call.operations.push_back(
       {.bytes = 100, .to = {.memory = 0}, .from = RecordedPlace{.memory = 0, .offset = 450}});
   call.call.operations.push_back({.bytes = 8, .to = {.memory = 0, .offset = 510}, .value = 0x04030201, .width = 4});
+  call.call.operations.push_back({.bytes = 4, .to = {.memory = 0, .offset = 511}, .from = {}, .from_host = "host"});
   const RecordedFamily family = step_of(call);
   const std::vector<RecordedOperation> expected = {
       {.bytes = 512, .to = {.argument = 0}, .value = 7, .width = 4},
@@ -186,7 +187,9 @@ TEST(RecordedFamilies, HaveFillsAndCopiesCutWhereTensorsMeet) {
       {.bytes = 1, .to = {.argument = 0, .offset = 511}, .value = 2},
       {.bytes = 1, .to = {.argument = 1}, .value = 3},
       {.bytes = 1, .to = {.argument = 1, .offset = 1}, .value = 4},
-      {.bytes = 4, .to = {.argument = 1, .offset = 2}, .value = 0x04030201, .width = 4}};
+      {.bytes = 4, .to = {.argument = 1, .offset = 2}, .value = 0x04030201, .width = 4},
+      {.bytes = 1, .to = {.argument = 0, .offset = 511}, .from = {}, .from_host = "h"},
+      {.bytes = 3, .to = {.argument = 1}, .from = {}, .from_host = "ost"}};
   ASSERT_EQ(family.call.operations.size(), 2 + expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(family.call.operations[2 + i], expected[i]) << i;

@@ -61,6 +61,27 @@ TEST_F(PythonCalls, CompiledByInductorIsRight) {
   EXPECT_FALSE(build.plan.launches.empty());
 }
 
+TEST_F(PythonCalls, ThatReplayACudaGraphAreRight) {
+  const std::string graph =
+      "kept = {}\ndef copy(x):\n  if x.numel() not in kept:\n    graph, given = torch.cuda.CUDAGraph(), x.clone()\n"
+      "    given * 1\n    with torch.cuda.graph(graph): out = given * 1 * 1\n"
+      "    kept[x.numel()] = graph, given, out\n  graph, given, out = kept[x.numel()]\n";
+  const std::string replay = "  graph.replay()\n  return out.clone()\n";
+  expect_outcome("has_a_graph", graph + "  given.copy_(x)\n" + replay, Outcome::valid);
+  expect_outcome("a_graph_of_other_inputs", graph + replay, Outcome::incorrect);
+}
+
+TEST_F(PythonCalls, ThatCopyConstantsFromTheHostAreRight) {
+  expect_outcome("copies_a_constant", "def copy(x): return x * torch.tensor([1.0], device='cuda')\n", Outcome::valid);
+  expect_outcome("copies_from_pinned_memory",
+                 "one = torch.ones(1).pin_memory()\ndef copy(x): return x * one.to('cuda', non_blocking=True)\n",
+                 Outcome::valid);
+  expect_refused("copies_what_it_computes",
+                 "calls = 0\ndef copy(x):\n  global calls\n  calls += 1\n"
+                 "  return x + 1e-30 * torch.tensor([float(calls)], device='cuda')\n",
+                 Outcome::refused, "the host computes what it copies");
+}
+
 TEST_F(PythonCalls, ResultsThatWereKeptAreWrongOnOtherInputs) {
   expect_outcome("keeps_its_result",
                  "kept = []\ndef copy(x):\n  if not kept: kept.append(x.clone())\n  return kept[0].clone()\n",

@@ -102,14 +102,64 @@ TEST_F(Recordings, WhatTheHostDoesWithTheNumbersIsRefused) {
   expect_refused("does_nothing", "  return 0;\n", "it gives the GPU no work");
 }
 
-TEST_F(Recordings, OfACallThatLaunchesAGraphAreRefusedByThatName) {
-  expect_refused("has_a_graph",
-                 "  static cudaGraphExec_t made = nullptr;\n  if (made == nullptr) {\n    cudaGraph_t graph;\n"
-                 "    cudaStream_t own;\n    cudaStreamCreate(&own);\n"
-                 "    cudaStreamBeginCapture(own, cudaStreamCaptureModeRelaxed);\n"
-                 "    k<<<BLOCKS, 256, 0, own>>>(a.x, a.y, a.n);\n    cudaStreamEndCapture(own, &graph);\n"
-                 "    cudaGraphInstantiate(&made, graph, 0);\n  }\n  cudaGraphLaunch(made, stream);\n  return 0;\n",
-                 "it is of a CUDA graph");
+// Captured once, on memory of its own.
+constexpr const char* kOnOwnMemory =
+    "static cudaGraphExec_t made = nullptr;\nstatic float *in, *out;\n"
+    "static void nothing(void*) {}\n";
+
+TEST_F(Recordings, OfACallThatLaunchesAGraphAreTheWorkOfItsNodes) {
+  expect_valid(
+      "has_a_graph", kOnOwnMemory,
+      "  if (made == nullptr) {\n    cudaGraph_t graph;\n    cudaStream_t own;\n    cudaMalloc(&in, bytes);\n"
+      "    cudaMalloc(&out, bytes);\n    cudaStreamCreate(&own);\n    k<<<BLOCKS, 256, 0, own>>>(a.x, a.y, a.n);\n"
+      "    cudaStreamBeginCapture(own, cudaStreamCaptureModeGlobal);\n"
+      "    cudaMemsetAsync(out, 1, bytes, own);\n    k<<<BLOCKS, 256, 0, own>>>(in, out, a.n);\n"
+      "    cudaMemcpyAsync(in, out, bytes, cudaMemcpyDeviceToDevice, own);\n"
+      "    cudaStreamEndCapture(own, &graph);\n    cudaGraphInstantiate(&made, graph, 0);\n"
+      "    cudaGraphDestroy(graph);\n  }\n"
+      "  cudaMemcpyAsync(in, a.x, bytes, cudaMemcpyDeviceToDevice, stream);\n  cudaGraphLaunch(made, stream);\n"
+      "  cudaMemcpyAsync(a.y, in, bytes, cudaMemcpyDeviceToDevice, stream);\n  return 0;\n");
+  expect_valid("makes_a_graph", "",
+               "  cudaGraph_t graph;\n  cudaGraphExec_t made;\n  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n"
+               "  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);\n"
+               "  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n  cudaStreamEndCapture(stream, &graph);\n"
+               "  cudaGraphInstantiate(&made, graph, 0);\n  cudaGraphLaunch(made, stream);\n"
+               "  cudaGraphExecDestroy(made);\n  cudaGraphDestroy(graph);\n  return 0;\n");
+}
+
+TEST_F(Recordings, OfAGraphThatCallsTheHostAreRefused) {
+  const Build build =
+      recorded("calls_the_host", kOnOwnMemory,
+               "  if (made == nullptr) {\n    cudaGraph_t graph;\n    cudaStream_t own;\n    cudaStreamCreate(&own);\n"
+               "    cudaStreamBeginCapture(own, cudaStreamCaptureModeRelaxed);\n"
+               "    cudaLaunchHostFunc(own, nothing, nullptr);\n    cudaStreamEndCapture(own, &graph);\n"
+               "    cudaGraphInstantiate(&made, graph, 0);\n  }\n  k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n"
+               "  cudaGraphLaunch(made, stream);\n  return 0;\n");
+  EXPECT_EQ(build.outcome, Outcome::refused);
+  EXPECT_NE(build.evidence.find("calls a function of the host"), std::string::npos) << build.evidence;
+}
+
+constexpr const char* kTimes =
+    "static float* own = nullptr;\nstatic float one = 1;\n"
+    "__global__ void times(const float* x, float* y, const float* one, long long n) {\n"
+    "  const long long i = 256LL * blockIdx.x + threadIdx.x;\n  if (i < n) y[i] = *one * x[i];\n}\n";
+
+TEST_F(Recordings, CopyConstantsFromTheHostInEveryReplay) {
+  const std::string launch =
+      "  if (own == nullptr) cudaMalloc(&own, 4);\n  cudaMemcpyAsync(own, &one, 4, cudaMemcpyHostToDevice, stream);\n"
+      "  times<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, own, a.n);\n  return 0;\n";
+  expect_valid("copies_a_constant", kTimes, launch);
+  Build build = recorded("copies_a_constant", kTimes, launch);
+  build.plan.graph = true;
+  EXPECT_EQ(replayed("copy/copies_a_constant", build).outcome, Outcome::valid);
+  const Build computed = recorded("copies_what_it_computes", kTimes, "  one *= 1.0001f;\n" + launch);
+  EXPECT_EQ(computed.outcome, Outcome::refused);
+  EXPECT_NE(computed.evidence.find("the host computes what it copies"), std::string::npos) << computed.evidence;
+}
+
+TEST_F(Recordings, OfThousandsOfLaunchesAreRight) {
+  expect_valid("launches_often", "",
+               "  for (int i = 0; i < 3000; ++i) k<<<BLOCKS, 256, 0, stream>>>(a.x, a.y, a.n);\n  return 0;\n");
 }
 
 TEST_F(Recordings, MemoryOfTheCallThatIsReadUnwrittenIsSeen) {

@@ -74,9 +74,8 @@ std::string unsearched_text(const RecordedCall& call) {
 std::string launches_text(const RecordedCall& call) {
   std::vector<std::pair<std::string, int>> launches;
   for (const RecordedOperation& operation : call.operations) {
-    const std::string name = operation.kernel ? identifier_in(demangled(operation.kernel->name))
-                             : operation.from ? "(copy)"
-                                              : "(fill)";
+    const std::string name =
+        operation.kernel ? identifier_in(demangled(operation.kernel->name)) : fmt::format("({})", name_of(operation));
     const auto known = std::ranges::find(launches, name, &std::pair<std::string, int>::first);
     if (known == launches.end()) {
       launches.emplace_back(name, 1);

@@ -57,6 +57,11 @@ void visit_bytes(Call& call, const Visitor& visit) {
   for (auto& memory : call.memory) {
     visit(memory.contents);
   }
+  for (auto& operation : call.operations) {
+    if (!operation.kernel) {
+      visit(operation.from_host);
+    }
+  }
 }
 
 constexpr int kTensorMapBytes = 128;
@@ -105,7 +110,9 @@ bool is_sound(const RecordedOperation& operation, const RecordedCall& call) {
   const auto is_whole = [&](const RecordedPlace& place) {
     return place.parameter == 0 && !place.in_map && is_there(place, operation.bytes, call);
   };
+  const bool is_from_host = !operation.from_host.empty();
   return operation.bytes > 0 && is_whole(operation.to) && (!operation.from || is_whole(*operation.from)) &&
+         (!is_from_host || (!operation.from && std::ssize(operation.from_host) == operation.bytes)) &&
          (operation.width == 1 || operation.width == 2 || operation.width == 4) &&
          operation.bytes % operation.width == 0;
 }
@@ -131,11 +138,15 @@ bool take_bytes(RecordedCall& call, const std::vector<std::int64_t>& sizes, std:
 
 bool is_sound(const RecordedCall& call) {
   std::int64_t left = kMostRecordedMemory;
+  std::int64_t from_host = 0;
   return !call.operations.empty() && std::ranges::all_of(call.memory, [&](const RecordedMemory& one) {
     const bool is_room = one.bytes > 0 && one.bytes <= left;
     left -= is_room ? one.bytes : 0;
     return is_room && (one.contents.empty() || (std::ssize(one.contents) == one.bytes && !one.is_scratch));
-  }) && std::ranges::all_of(call.operations, [&](const RecordedOperation& one) { return is_sound(one, call); });
+  }) && std::ranges::all_of(call.operations, [&](const RecordedOperation& one) {
+    from_host += std::ssize(one.from_host);
+    return is_sound(one, call) && from_host <= kMostFromHost;
+  });
 }
 
 // nullopt where the first line of the text is none of json_text(); removes it.
@@ -159,6 +170,13 @@ bool is_symbol_of(std::string_view symbol, const std::string& name) {
   return !name.empty() &&
          (symbol == name ||
           (symbol.starts_with("_Z") && symbol.find(std::to_string(name.size()) + name) != std::string_view::npos));
+}
+
+std::string name_of(const RecordedOperation& operation) {
+  return operation.kernel               ? operation.kernel->name
+         : !operation.from_host.empty() ? "a copy from the host"
+         : operation.from               ? "a copy"
+                                        : "a fill";
 }
 
 LaunchPlan plan_of(const RecordedCall& call) {

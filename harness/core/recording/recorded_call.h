@@ -22,6 +22,7 @@
 namespace apo {
 
 inline constexpr std::int64_t kMostRecordedMemory = std::int64_t{4} << 30;  // bytes of a call's own memory
+inline constexpr std::int64_t kMostFromHost = std::int64_t{64} << 20;       // bytes that a call copies from the host
 
 // Where an address points to.
 struct RecordedPlace {
@@ -55,17 +56,30 @@ struct RecordedKernel {
 APO_FIELDS(RecordedKernel, module, name, grid, block, cluster, shared_bytes, most_shared_bytes, carveout,
            non_portable_cluster, cooperative, overlaps, parameters, places)
 
-// One of the three; `bytes` is 0 for a kernel.
+// A kernel, a fill, or a copy, on the GPU or from the host; `bytes` is 0 for a kernel.
 struct RecordedOperation {
   std::optional<RecordedKernel> kernel;
   std::int64_t bytes = 0;             // of a fill or copy
   RecordedPlace to;                   // likewise
-  std::optional<RecordedPlace> from;  // absent: a fill
+  std::optional<RecordedPlace> from;  // of a copy on the GPU
+  std::string from_host = {};         // the bytes of a copy from the host: every call copies the same
   std::uint32_t value = 0;            // of a fill
   int width = 1;                      // bytes of that value: 1, 2 or 4
   bool operator==(const RecordedOperation&) const = default;
 };
-APO_FIELDS(RecordedOperation, kernel, bytes, to, from, value, width)
+// What comes from the host is not text.
+template <RecordOf<RecordedOperation> Operation, class Visitor>
+void visit_fields(Operation& operation, const Visitor& visit) {
+  visit("kernel", operation.kernel);
+  visit("bytes", operation.bytes);
+  visit("to", operation.to);
+  visit("from", operation.from);
+  visit("value", operation.value);
+  visit("width", operation.width);
+}
+
+// "softmax", "a fill".
+std::string name_of(const RecordedOperation& operation);
 
 // Every place that it works on, in their order.
 template <class Visitor>

@@ -112,10 +112,6 @@ void drop_unused_memory(RecordedCall& call) {
   call.memory = std::move(kept);
 }
 
-std::string name_of(const RecordedOperation& operation) {
-  return operation.kernel ? operation.kernel->name : operation.from ? "a copy" : "a fill";
-}
-
 }  // namespace
 
 std::string settle(RecordedCall& call, const RecordedCall& before) {
@@ -127,13 +123,15 @@ std::string settle(RecordedCall& call, const RecordedCall& before) {
   for (std::size_t i = 0; i < call.operations.size(); ++i) {
     RecordedOperation& here = call.operations[i];
     const RecordedOperation& there = before.operations[i];
-    if (!here.kernel != !there.kernel || !here.from != !there.from ||
-        (here.kernel && here.kernel->name != there.kernel->name)) {
+    if (name_of(here) != name_of(there)) {
       return fmt::format("operation {} is {} in place of {}", i + 1, name_of(here), name_of(there));
     }
     if (here.kernel ? !launch_alike(*here.kernel, *there.kernel)
                     : here.bytes != there.bytes || here.value != there.value || here.width != there.width) {
       return fmt::format("operation {}, {}, has another size", i + 1, name_of(here));
+    }
+    if (here.from_host != there.from_host) {
+      return fmt::format("operation {} copies other bytes from the host: the host computes what it copies", i + 1);
     }
     const auto differing = here.kernel ? settle(*here.kernel, *there.kernel, pairs) : 0;
     if (!differing || (!here.kernel &&

@@ -233,9 +233,9 @@ def random_output(torch, call, tensors):
 
 def explain(said, torch, call, tensors):
     """Of calls that never settle."""
-    if "Graph" in said or "Capture" in said:
+    if "CUDA graph" in said:
         return said + "; leave the CUDA graph out, apo launches the operations by itself"
-    if CHANGES in said:
+    if CHANGES in said and "the host computes" not in said:
         if name := random_output(torch, call, tensors):
             return said + RANDOM.format(name)
         return (

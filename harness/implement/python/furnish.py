@@ -6,7 +6,7 @@ GRAPH_MODES = {"reduce-overhead": None, "max-autotune": "max-autotune-no-cudagra
 
 
 def without_graphs(compiles):
-    """torch.compile without CUDA graphs, of which there is no recording: operations are launched one by one anyway."""
+    """torch.compile without CUDA graphs, which take PyTorch's own allocator: operations are launched one by one anyway."""
 
     def compiled(*arguments, mode=None, **options):
         return compiles(*arguments, mode=GRAPH_MODES.get(mode, mode), **options)

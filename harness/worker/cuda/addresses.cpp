@@ -47,6 +47,11 @@ std::string device_model(const cuda::Driver& driver) {
   return is_known ? name.data() : "";
 }
 
+bool is_captured(const cuda::Driver& driver, cuda::Stream stream) {
+  int status = 0;
+  return driver.is_capturing != nullptr && driver.is_capturing(stream, &status) == cuda::kSuccess && status != 0;
+}
+
 // A tensor map has the address in a form of the driver's own.
 cuda::Result put_address(const cuda::Driver& driver, std::string& parameters, const RecordedPlace& place,
                          std::uint64_t address) {

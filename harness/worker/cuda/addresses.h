@@ -1,5 +1,5 @@
 // harness/worker/cuda/addresses.h - what a recorder and a replay share: memory, a cubin's variables, addresses among
-// parameters, the GPU's model.
+// parameters, the GPU's model, captured streams.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,9 @@ bool is_whole_cubin(std::string_view image);
 
 // "NVIDIA H200": of the GPU that the current context is of; "" where that is unknown.
 std::string device_model(const cuda::Driver& driver);
+
+// Whether what the stream is given becomes a CUDA graph.
+bool is_captured(const cuda::Driver& driver, cuda::Stream stream);
 
 // Puts an address, or a tensor map of it, at its place among parameters.
 cuda::Result put_address(const cuda::Driver& driver, std::string& parameters, const RecordedPlace& place,

@@ -261,7 +261,7 @@ Result<RawSample> CudaDevice::run(const RunRequest& request, std::size_t index) 
   return timer_.sample(request, index);
 }
 
-// Libraries choose, compile and load at their first calls: those may not be alike yet, or copy from the host.
+// Libraries choose, compile and load at their first calls: those may not be alike yet, or copy to the host.
 Result<RecordedCall> CudaDevice::record(int slot) {
   constexpr int kMostCalls = 12;
   const Launcher launcher = slots_.at(slot).launcher;

@@ -23,6 +23,7 @@ using Function = void*;
 using Stream = void*;
 using Event = void*;
 using Graph = void*;
+using GraphNode = void*;
 using ExecutableGraph = void*;
 
 inline constexpr Result kSuccess = 0;
@@ -88,7 +89,9 @@ inline constexpr int kPointerMemoryType = 2;
 inline constexpr int kPointerIsManaged = 8;
 inline constexpr int kPointerRangeStart = 11;
 inline constexpr int kPointerRangeSize = 12;
+inline constexpr int kMemoryOfHost = 1;
 inline constexpr int kMemoryOfDevice = 2;
+inline constexpr int kMemoryOfArray = 3;
 
 struct Uuid {
   std::array<unsigned char, 16> bytes;
@@ -117,6 +120,8 @@ enum LaunchAttributeId : int {
   kPriority = 8,
   kMemSyncDomainMap = 9,
   kMemSyncDomain = 10,
+  kPreferredCluster = 11,
+  kDeviceUpdatable = 13,
   kPreferredCarveout = 14,
 };
 
@@ -140,6 +145,67 @@ struct LaunchConfig {
   LaunchAttribute* attributes;
   unsigned attribute_count;
 };
+
+// What a node of a graph does.
+struct KernelNode {
+  Function function;
+  std::array<unsigned, 3> grid;
+  std::array<unsigned, 3> block;
+  unsigned shared_bytes;
+  void** parameters;
+  void** extra;
+  void* kernel;  // of the library interface, where there is no function
+  Context context;
+};
+struct FillNode {
+  Pointer to;
+  std::size_t pitch;
+  unsigned value;
+  unsigned element_bytes;
+  std::size_t columns;  // elements
+  std::size_t rows;
+};
+struct CopyEnd {
+  std::size_t x;  // bytes
+  std::size_t y;
+  std::size_t z;
+  std::size_t level;
+  int memory_type;
+  const void* host;
+  Pointer device;
+  void* array;
+  void* reserved;
+  std::size_t pitch;
+  std::size_t height;
+};
+struct CopyNode {
+  CopyEnd from;
+  CopyEnd to;
+  std::size_t bytes;  // of a row
+  std::size_t rows;
+  std::size_t layers;
+};
+struct GraphEdge {
+  unsigned char from_port;
+  unsigned char to_port;
+  unsigned char type;
+  std::array<unsigned char, 5> reserved;
+};
+
+enum NodeType : int {
+  kKernelNode = 0,
+  kCopyNode = 1,
+  kFillNode = 2,
+  kHostNode = 3,
+  kChildGraphNode = 4,
+  kEmptyNode = 5,
+  kEventWaitNode = 6,
+  kEventRecordNode = 7,
+  kAllocationNode = 10,
+  kFreeNode = 11,
+  kConditionalNode = 13,
+};
+inline constexpr unsigned char kProgrammaticEdge = 1;
 
 struct Driver {
   LibraryFunctions in;
@@ -168,13 +234,17 @@ struct Driver {
                            std::size_t* bytes) = in.find_optional("cuFuncGetParamInfo");  // 12.4
   Result (*function_module)(Module* module, Function function) = in.find_optional("cuFuncGetModule");
   Result (*kernel_function)(Function* function, void* kernel) = in.find_optional("cuKernelGetFunction");    // 12.0
+  Result (*function_name)(const char** name, Function function) = in.find_optional("cuFuncGetName");        // 12.3
   Result (*replace_map_address)(void* map, void* address) = in.find_optional("cuTensorMapReplaceAddress");  // 12.0
   Result (*pointer_attribute)(void* value, int attribute, Pointer pointer) = in.find_optional("cuPointerGetAttribute");
   Result (*allocate)(Pointer* pointer, std::size_t bytes) = in.find("cuMemAlloc_v2");
   Result (*free)(Pointer pointer) = in.find("cuMemFree_v2");
   Result (*allocate_host)(void** pointer, std::size_t bytes, unsigned flags) = in.find("cuMemHostAlloc");
   Result (*host_device_pointer)(Pointer* pointer, void* host, unsigned flags) = in.find("cuMemHostGetDevicePointer_v2");
+  Result (*free_host)(void* pointer) = in.find_optional("cuMemFreeHost");
   Result (*copy_to_device)(Pointer to, const void* from, std::size_t bytes) = in.find("cuMemcpyHtoD_v2");
+  Result (*queue_from_host)(Pointer to, const void* from, std::size_t bytes,
+                            Stream stream) = in.find_optional("cuMemcpyHtoDAsync_v2");
   Result (*copy_to_host)(void* to, Pointer from, std::size_t bytes) = in.find("cuMemcpyDtoH_v2");
   Result (*copy_on_device)(Pointer to, Pointer from, std::size_t bytes,
                            Stream stream) = in.find("cuMemcpyDtoDAsync_v2");
@@ -192,6 +262,7 @@ struct Driver {
   Result (*synchronize)(Stream stream) = in.find("cuStreamSynchronize");
   Result (*wait_value)(Stream stream, Pointer at, std::uint32_t value,
                        unsigned flags) = in.find("cuStreamWaitValue32_v2");
+  Result (*exchange_capture_mode)(int* mode) = in.find_optional("cuThreadExchangeStreamCaptureMode");
   Result (*begin_capture)(Stream stream, int mode) = in.find_optional("cuStreamBeginCapture_v2");
   Result (*end_capture)(Stream stream, Graph* graph) = in.find_optional("cuStreamEndCapture");
   Result (*instantiate_graph)(ExecutableGraph* made, Graph graph,
@@ -200,6 +271,16 @@ struct Driver {
   Result (*launch_graph)(ExecutableGraph graph, Stream stream) = in.find_optional("cuGraphLaunch");
   Result (*destroy_graph)(Graph graph) = in.find_optional("cuGraphDestroy");
   Result (*destroy_executable_graph)(ExecutableGraph graph) = in.find_optional("cuGraphExecDestroy");
+  Result (*graph_nodes)(Graph graph, GraphNode* nodes, std::size_t* count) = in.find_optional("cuGraphGetNodes");
+  Result (*graph_edges)(Graph graph, GraphNode* from, GraphNode* to, GraphEdge* edges,
+                        std::size_t* count) = in.find_optional("cuGraphGetEdges_v2");  // 12.3
+  Result (*node_type)(GraphNode node, int* type) = in.find_optional("cuGraphNodeGetType");
+  Result (*child_graph)(GraphNode node, Graph* graph) = in.find_optional("cuGraphChildGraphNodeGetGraph");
+  Result (*kernel_node)(GraphNode node, KernelNode* kernel) = in.find_optional("cuGraphKernelNodeGetParams_v2");
+  Result (*kernel_node_attribute)(GraphNode node, int attribute,
+                                  void* value) = in.find_optional("cuGraphKernelNodeGetAttribute");
+  Result (*fill_node)(GraphNode node, FillNode* fill) = in.find_optional("cuGraphMemsetNodeGetParams");
+  Result (*copy_node)(GraphNode node, CopyNode* copy) = in.find_optional("cuGraphMemcpyNodeGetParams");
   Result (*create_event)(Event* event, unsigned flags) = in.find("cuEventCreate");
   Result (*record)(Event event, Stream stream) = in.find("cuEventRecord");
   Result (*elapsed)(float* milliseconds, Event begin, Event end) = in.find("cuEventElapsedTime");

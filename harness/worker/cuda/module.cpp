@@ -158,8 +158,12 @@ void unload_module(const cuda::Driver& driver, CudaModule& loaded) {
   for (const CudaRange& range : loaded.memory) {
     driver.free(range.at);
   }
+  for (void* const pinned : loaded.pinned) {
+    driver.free_host(pinned);
+  }
   loaded.more_modules.clear();
   loaded.memory.clear();
+  loaded.pinned.clear();
 }
 
 std::optional<Failure> restore_module(const cuda::Driver& driver, CudaModule& loaded, int slot, cuda::Stream stream) {

@@ -63,6 +63,7 @@ struct CudaOperation {
   std::optional<RecordedOperation> recorded;
   std::string parameters;
   std::vector<RecordedPlace> places;
+  const void* host = nullptr;  // pinned memory with what is copied from the host
 };
 
 struct CudaModule {
@@ -76,6 +77,7 @@ struct CudaModule {
   std::vector<cuda::Module> more_modules;  // of a recorded call, which may have several
   std::vector<std::string> recorded_images;
   std::vector<CudaRange> memory;  // that a recorded call has of its own
+  std::vector<void*> pinned;      // memory of the host
   Launcher launcher = nullptr;    // of a library variant that is to be recorded
   CudaVariables variables;        // as they were loaded
   bool restorable = false;        // they are known: else only loading the module anew restores them
@@ -108,7 +110,8 @@ std::optional<Failure> check_parameters(const cuda::Driver& driver, const CudaMo
 // the L2.
 cuda::Result launch_kernel(const cuda::Driver& driver, const CudaOperation& kernel, std::vector<std::uint64_t>& words,
                            std::int64_t persisting_bytes, cuda::Stream stream);
-// Launches, fills or copies what was recorded, on the tensors that `words` begin with.
+// Launches, fills or copies what was recorded, from pinned memory where that was from the host, on the tensors that
+// `words` begin with.
 cuda::Result replay(const cuda::Driver& driver, const CudaOperation& operation, const std::vector<std::uint64_t>& words,
                     cuda::Stream stream);
 

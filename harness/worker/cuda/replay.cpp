@@ -67,6 +67,16 @@ std::optional<Failure> load_operation(const cuda::Driver& driver, CudaModule& lo
                                       const std::vector<cuda::Module>& modules, const RecordedOperation& recorded,
                                       int slot) {
   CudaOperation operation{.recorded = recorded};
+  if (const std::string& bytes = recorded.from_host; !bytes.empty()) {
+    void* pinned = nullptr;
+    if (auto failure = cuda_failure(driver, driver.allocate_host(&pinned, bytes.size(), 0),
+                                    fmt::format("{} bytes of pinned memory", bytes.size()), slot)) {
+      return failure;
+    }
+    loaded.pinned.push_back(pinned);
+    operation.host = std::memcpy(pinned, bytes.data(), bytes.size());
+    operation.recorded->from_host = {};
+  }
   if (!recorded.kernel) {
     operation.parameters.resize(2 * sizeof(std::uint64_t));
     if (auto failure = place_memory(driver, loaded, operation, as_parameters(recorded), slot)) {
@@ -118,7 +128,8 @@ cuda::Result make_memory(const cuda::Driver& driver, CudaModule& loaded, const R
 
 std::optional<Failure> load_recorded(const cuda::Driver& driver, CudaModule& loaded, int slot) {
   const auto call = decode_recorded_call(loaded.recording);
-  if (!call || driver.fill_16 == nullptr || driver.fill_32 == nullptr) {
+  if (!call || driver.fill_16 == nullptr || driver.fill_32 == nullptr || driver.queue_from_host == nullptr ||
+      driver.free_host == nullptr) {
     return Failure{Outcome::wrong_abi, call ? "the driver is too old for recordings" : "it is no recording", slot};
   }
   if (const std::string here = device_model(driver); call->device != here) {
@@ -229,8 +240,11 @@ cuda::Result replay(const cuda::Driver& driver, const CudaOperation& operation, 
     return replay_kernel(driver, operation, parameters, stream);
   }
   const cuda::Pointer to = word_at(parameters, 0);
-  return operation.recorded->from ? driver.copy_on_device(to, word_at(parameters, sizeof(cuda::Pointer)),
-                                                          static_cast<std::size_t>(operation.recorded->bytes), stream)
+  const auto bytes = static_cast<std::size_t>(operation.recorded->bytes);
+  if (operation.host != nullptr) {
+    return driver.queue_from_host(to, operation.host, bytes, stream);
+  }
+  return operation.recorded->from ? driver.copy_on_device(to, word_at(parameters, sizeof(cuda::Pointer)), bytes, stream)
                                   : replay_fill(driver, *operation.recorded, to, stream);
 }
 

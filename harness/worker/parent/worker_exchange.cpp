@@ -83,7 +83,11 @@ Result<Done> Worker::ask(const Exchange& exchange) {
     return forged("it spoke without being asked, before " + exchange.during);
   }
   const std::string line = encode(exchange.request);
-  APO_CHECK(line.size() <= kMaxRequest);
+  if (line.size() > kMaxRequest) {
+    return Failure{.outcome = Outcome::refused,
+                   .evidence = fmt::format("{} takes a request of {} bytes, of at most {}: launch fewer kernels a call",
+                                           exchange.during, line.size(), kMaxRequest)};
+  }
   if (!send_message(process_->socket(), line, exchange.attached_fd)) {
     return ended(exchange.during);
   }

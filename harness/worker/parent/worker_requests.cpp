@@ -38,6 +38,18 @@ void Worker::limit_memory() const {
   }
 }
 
+namespace {
+
+// What a worker is told: a record has its launches, of which there may be any number.
+LaunchPlan told(LaunchPlan plan) {
+  if (plan.recorded) {
+    plan.launches.clear();
+  }
+  return plan;
+}
+
+}  // namespace
+
 // A path of the same length for both slots. A new one for every load: the old file may still be mapped.
 std::filesystem::path Worker::neutral_path(int slot) {
   std::array<char, 8> generation{};
@@ -65,7 +77,7 @@ Result<Done> Worker::load(int slot, const std::filesystem::path& object, const L
   if (options_.target == Target::host || plan.library) {
     code_.expect(neutral);
   }
-  const LoadRequest request{.slot = slot, .path = neutral.string(), .plan = plan};
+  const LoadRequest request{.slot = slot, .path = neutral.string(), .plan = told(plan)};
   return exchange(prepare(request, "loading", deadline)).then([&](const Reply& reply) {
     confinement_ = reply.confinement;
     return Done{};
@@ -73,7 +85,7 @@ Result<Done> Worker::load(int slot, const std::filesystem::path& object, const L
 }
 
 Result<Done> Worker::relaunch(int slot, const LaunchPlan& plan, Deadline deadline) {
-  const LoadRequest request{.slot = slot, .path = "", .plan = plan};
+  const LoadRequest request{.slot = slot, .path = "", .plan = told(plan)};
   return exchange(prepare(request, "loading", deadline)).then([](const Reply&) { return Done{}; });
 }
 

@@ -23,6 +23,15 @@ bool can_record(const cuda::Driver* driver) {
          driver->pointer_attribute != nullptr;
 }
 
+bool load_driver(State& self, std::string& missing) {
+  if (self.driver == nullptr) {
+    self.loaded = cuda::load_driver(missing);
+    self.driver = self.loaded.get();
+  }
+  missing = missing.empty() ? kOldDriver : missing;
+  return can_record(self.driver);
+}
+
 void need(const State& self, cuda::Result result, const std::string& what) {
   if (result != cuda::kSuccess) {
     refuse(what + ": " + cuda::describe(*self.driver, result));
@@ -39,6 +48,7 @@ void begin_call(State& self, const std::vector<CudaRange>& tensors) {
   self.marks.clear();
   self.fresh.clear();
   self.own_bytes = 0;
+  self.from_host = 0;
   self.searched = 0;
   self.refusal.clear();
   self.recording = true;
@@ -57,6 +67,7 @@ void on_driver_call(State& self, const cupti::CallbackData& call) {
   }
   try {
     note_loading(self, call, function);
+    note_graph(self, call, function);
     if (call.site != cupti::kEnter) {
       note_made(self, call, function);
     } else {
@@ -174,7 +185,13 @@ Result<RecordedCall> CallRecorder::end(const std::vector<ReturnedMemory>& result
   return std::exchange(self.call, {});
 }
 
+// Graphs that are changed from here on nobody knows.
 void CallRecorder::stop() {
+  {
+    const std::lock_guard lock(state().mutex);
+    state().executables.clear();
+    state().captures.clear();
+  }
   if (subscriber_ != nullptr) {
     cupti_->unsubscribe(subscriber_);  // fails only after a sticky error, which the next call reports
     subscriber_ = nullptr;

@@ -9,10 +9,10 @@
 //
 //   recorder.start({.kernel = "softmax", .nth = 3}, [](const ProgramCall& call) { ... });
 //
-// What a replay could not repeat is a Failure that names the first such operation: a copy from or to the host, a graph,
-// a kernel that reads host memory, an address between tensors; so is work on another stream that nothing orders with
-// the caller's. Memory that is allocated within the call is filled with 0xFF, so that its results show what reads it
-// unwritten.
+// A launch of a CUDA graph is the work of its nodes. What a replay could not repeat is a Failure that names the first
+// such operation: a copy to the host, a kernel that reads host memory, an address between tensors; so is work on
+// another stream that nothing orders with the caller's. Memory that is allocated within the call is filled with 0xFF,
+// so that its results show what reads it unwritten.
 #pragma once
 
 #include <cstdint>

@@ -86,18 +86,6 @@ int module_of(State& self, cuda::Function function, const std::string& kernel) {
   return number;
 }
 
-// What runtime libraries launch is a CUkernel of the library interface in place of a CUfunction.
-cuda::Function function_of(const State& self, cuda::Function function) {
-  std::size_t offset = 0;
-  std::size_t bytes = 0;
-  const cuda::Result known = self.driver->parameter_info(function, 0, &offset, &bytes);
-  cuda::Function of_kernel = nullptr;
-  const bool is_kernel = known != cuda::kSuccess && known != cuda::kInvalidValue &&
-                         self.driver->kernel_function != nullptr &&
-                         self.driver->kernel_function(&of_kernel, function) == cuda::kSuccess;
-  return is_kernel ? of_kernel : function;
-}
-
 std::string parameters_of(const State& self, cuda::Function function, void** parameters, void** extra) {
   std::string bytes;
   if (parameters != nullptr) {
@@ -172,46 +160,41 @@ void take_attributes(RecordedKernel& kernel, const cuda::LaunchConfig& config) {
 
 }  // namespace
 
-void note_queue(State& self, cuda::Stream stream) {
-  cuda::Device device = 0;
-  need(self, self.driver->current_device(&device), "which GPU it works on");
-  if (self.call.operations.empty()) {
-    self.call.device = device_model(*self.driver);
-    self.device = device;
-  }
-  if (device != self.device) {
-    refuse("it works on another GPU than the operations before it");
-  }
-  int capturing = 0;
-  if (self.driver->is_capturing != nullptr && self.driver->is_capturing(stream, &capturing) == cuda::kSuccess &&
-      capturing != 0) {
-    refuse("it is captured into a CUDA graph: record the call where the program makes no graph of it");
-  }
-  if (self.is_ordered) {
-    self.order.works(ordered(self, stream));
-  }
+cuda::Function function_of(const State& self, cuda::Function function) {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+  const cuda::Result known = self.driver->parameter_info(function, 0, &offset, &bytes);
+  cuda::Function of_kernel = nullptr;
+  const bool is_kernel = known != cuda::kSuccess && known != cuda::kInvalidValue &&
+                         self.driver->kernel_function != nullptr &&
+                         self.driver->kernel_function(&of_kernel, function) == cuda::kSuccess;
+  return is_kernel ? of_kernel : function;
 }
 
-void note_launch(State& self, const cuda::LaunchConfig& config, cuda::Function launched, void** parameters,
-                 void** extra, const std::string& name) {
-  note_queue(self, config.stream);
-  const cuda::Function function = function_of(self, launched);
-  RecordedKernel kernel{.name = name};
-  std::ranges::copy(config.grid, kernel.grid.begin());
-  std::ranges::copy(config.block, kernel.block.begin());
-  kernel.shared_bytes = config.shared_bytes;
-  take_attributes(kernel, config);
+KernelWork kernel_work(const State& self, const cuda::LaunchConfig& config, cuda::Function launched, void** parameters,
+                       void** extra, const std::string& name) {
+  KernelWork work{.function = function_of(self, launched), .kernel = {.name = name}};
+  std::ranges::copy(config.grid, work.kernel.grid.begin());
+  std::ranges::copy(config.block, work.kernel.block.begin());
+  work.kernel.shared_bytes = config.shared_bytes;
+  take_attributes(work.kernel, config);
+  work.parameters = parameters_of(self, work.function, parameters, extra);
+  return work;
+}
+
+void note_kernel(State& self, const KernelWork& work) {
+  RecordedKernel kernel = work.kernel;
   int value = 0;
-  need(self, self.driver->get_function_attribute(&value, cuda::kFunctionDynamicSharedBytes, function),
+  need(self, self.driver->get_function_attribute(&value, cuda::kFunctionDynamicSharedBytes, work.function),
        "its attributes");
   kernel.most_shared_bytes = value;
-  need(self, self.driver->get_function_attribute(&kernel.carveout, cuda::kFunctionCarveout, function),
+  need(self, self.driver->get_function_attribute(&kernel.carveout, cuda::kFunctionCarveout, work.function),
        "its attributes");
-  need(self, self.driver->get_function_attribute(&value, cuda::kFunctionNonPortableCluster, function),
+  need(self, self.driver->get_function_attribute(&value, cuda::kFunctionNonPortableCluster, work.function),
        "its attributes");
   kernel.non_portable_cluster = value != 0;
-  kernel.module = module_of(self, function, name);
-  std::string bytes = parameters_of(self, function, parameters, extra);
+  kernel.module = module_of(self, work.function, kernel.name);
+  std::string bytes = work.parameters;
   kernel.places = places_in(self, bytes);
   for (const RecordedPlace& place : kernel.places) {
     need(self, put_address(*self.driver, bytes, place, kNowhere), "a tensor map");

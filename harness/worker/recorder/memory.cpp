@@ -83,7 +83,18 @@ bool is_allocated(const State& self, cuda::Pointer at, std::int64_t bytes) {
          has_attribute(self, size, cuda::kPointerRangeSize, at) && size >= static_cast<std::size_t>(bytes);
 }
 
+bool is_on_host(const State& self, cuda::Pointer at) {
+  unsigned type = cuda::kMemoryOfHost;
+  unsigned managed = 0;
+  has_attribute(self, type, cuda::kPointerMemoryType, at);  // what a program has of the system is unknown
+  has_attribute(self, managed, cuda::kPointerIsManaged, at);
+  return type == cuda::kMemoryOfHost && managed == 0;
+}
+
 std::string read_memory(const State& self, cuda::Pointer at, std::int64_t bytes) {
+  if (!self.captures.empty()) {
+    refuse("it works on memory of its own while a stream is captured, and nobody may wait for the GPU then");
+  }
   std::string contents(static_cast<std::size_t>(bytes), '\0');
   need(self, self.driver->synchronize_context(), "waiting for the GPU");
   need(self, self.driver->copy_to_host(contents.data(), at, contents.size()), "reading what the call works on");
@@ -149,14 +160,17 @@ std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {
                        .offset = static_cast<std::int64_t>(word - start)};
 }
 
-// The program itself finds what a replay will, so that its results show what is read unwritten.
+// The program itself finds what a replay will, so that its results show what is read unwritten; but for memory of a
+// CUDA graph: while a stream is captured, nobody may wait for the GPU.
 void note_allocation(State& self, cuda::Pointer at, std::int64_t bytes, cuda::Stream stream) {
   unsigned type = 0;
-  if (!has_attribute(self, type, cuda::kPointerMemoryType, at)) {
-    return;  // there was no room for it
+  if (!has_attribute(self, type, cuda::kPointerMemoryType, at) || is_captured(*self.driver, stream)) {
+    return;  // there was no room for it, or a graph will allocate it
   }
-  need(self, self.driver->fill(at, kScratchByte, static_cast<std::size_t>(bytes), stream), "filling new memory");
-  need(self, self.driver->synchronize_context(), "filling new memory");
+  if (self.captures.empty()) {
+    need(self, self.driver->fill(at, kScratchByte, static_cast<std::size_t>(bytes), stream), "filling new memory");
+    need(self, self.driver->synchronize_context(), "filling new memory");
+  }
   self.fresh.insert(at);
 }
 

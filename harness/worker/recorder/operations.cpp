@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
+#include "harness/core/text.h"
 #include "harness/worker/recorder/state.h"
 
 namespace apo::recorder {
@@ -58,6 +60,10 @@ struct MapParameters {
   void* address;
 };
 
+struct GraphParameters {
+  cuda::ExecutableGraph graph;
+  cuda::Stream stream;
+};
 struct RecordParameters {
   const void* event;
   cuda::Stream stream;
@@ -75,33 +81,54 @@ RecordedPlace known_place(State& self, cuda::Pointer address, const char* otherw
   return *place;
 }
 
-template <class Value>
-void note_fill(State& self, const void* parameters, bool is_queued) {
-  const auto& fill = *static_cast<const FillParameters<Value>*>(parameters);
-  if (fill.count == 0) {
-    return;
-  }
-  note_queue(self, is_queued ? fill.stream : nullptr);
+void note_fill(State& self, const FillWork& fill) {
   self.call.operations.push_back({.kernel = {},
-                                  .bytes = static_cast<std::int64_t>(fill.count * sizeof(Value)),
+                                  .bytes = static_cast<std::int64_t>(fill.bytes),
                                   .to = known_place(self, fill.to, "it fills what is no memory"),
                                   .from = {},
                                   .value = fill.value,
-                                  .width = sizeof(Value)});
+                                  .width = fill.width});
 }
 
-void note_copy(State& self, const void* parameters, bool is_queued) {
-  constexpr const char* kHost =
-      "it copies from or to the host: what the host makes of a call's numbers cannot be replayed";
-  const auto& copy = *static_cast<const CopyParameters*>(parameters);
-  if (copy.bytes == 0) {
-    return;
+// What is copied from the host is what its memory holds now.
+void note_copy(State& self, const CopyWork& copy) {
+  RecordedOperation operation{
+      .kernel = {},
+      .bytes = static_cast<std::int64_t>(copy.bytes),
+      .to =
+          known_place(self, copy.to, "it copies to the host: what that makes of a call's numbers cannot be replayed")};
+  if (copy.is_on_device || !is_on_host(self, copy.from)) {
+    operation.from = known_place(self, copy.from, "it copies from what is no memory");
+  } else if ((self.from_host += operation.bytes) > kMostFromHost) {
+    refuse(fmt::format("the call copies more than {} from the host: copy that to the GPU once, before the call",
+                       format_bytes(static_cast<double>(kMostFromHost))));
+  } else {
+    operation.from_host.assign(reinterpret_cast<const char*>(copy.from), copy.bytes);
+    refuse_addresses(self, operation.from_host, copy.to, "what it copies from the host");
   }
-  note_queue(self, is_queued ? copy.stream : nullptr);
-  self.call.operations.push_back({.kernel = {},
-                                  .bytes = static_cast<std::int64_t>(copy.bytes),
-                                  .to = known_place(self, copy.to, kHost),
-                                  .from = known_place(self, copy.from, kHost)});
+  self.call.operations.push_back(std::move(operation));
+}
+
+template <class Value>
+void queue_fill(State& self, const void* parameters, bool is_queued) {
+  const auto& fill = *static_cast<const FillParameters<Value>*>(parameters);
+  if (fill.count > 0 && note_queue(self, is_queued ? fill.stream : nullptr)) {
+    note_fill(self, {.to = fill.to, .value = fill.value, .width = sizeof(Value), .bytes = fill.count * sizeof(Value)});
+  }
+}
+
+void queue_copy(State& self, const void* parameters, bool is_queued, bool is_on_device) {
+  const auto& copy = *static_cast<const CopyParameters*>(parameters);
+  if (copy.bytes > 0 && note_queue(self, is_queued ? copy.stream : nullptr)) {
+    note_copy(self, {.to = copy.to, .from = copy.from, .bytes = copy.bytes, .is_on_device = is_on_device});
+  }
+}
+
+void queue_kernel(State& self, const cuda::LaunchConfig& config, cuda::Function launched, void** parameters,
+                  void** extra, const std::string& name) {
+  if (note_queue(self, config.stream)) {
+    note_kernel(self, kernel_work(self, config, launched, parameters, extra, name));
+  }
 }
 
 // The rest works on memory, or gives the GPU work, in a way that is not written down.
@@ -110,13 +137,9 @@ struct Refused {
   const char* why;
 };
 constexpr const char* kNoReplay = "no replay repeats such a call";
-constexpr const char* kGraph =
-    "it is of a CUDA graph, which is not looked into: record the call where the program makes no graph of it";
 constexpr const char* kHandle = "a replay has other handles of textures and surfaces";
 constexpr const char* kMapped = "what memory held that it maps is not known: map it before the call";
-constexpr std::array kRefused = {Refused{"cuGraphLaunch", kGraph},
-                                 Refused{"cuStreamBeginCapture", kGraph},
-                                 Refused{"cuMemcpy", kNoReplay},
+constexpr std::array kRefused = {Refused{"cuMemcpy", kNoReplay},
                                  Refused{"cuMemset", kNoReplay},
                                  Refused{"cuLaunch", kNoReplay},
                                  Refused{"cuStreamWriteValue", kNoReplay},
@@ -136,6 +159,35 @@ const char* why_refused(std::string_view function) {
 
 }  // namespace
 
+bool note_queue(State& self, cuda::Stream stream) {
+  if (is_captured(*self.driver, stream)) {
+    return false;
+  }
+  cuda::Device device = 0;
+  need(self, self.driver->current_device(&device), "which GPU it works on");
+  if (self.call.operations.empty()) {
+    self.call.device = device_model(*self.driver);
+    self.device = device;
+  }
+  if (device != self.device) {
+    refuse("it works on another GPU than the operations before it");
+  }
+  if (self.is_ordered) {
+    self.order.works(ordered(self, stream));
+  }
+  return true;
+}
+
+void note_work(State& self, const Work& work) {
+  if (const auto* const kernel = std::get_if<KernelWork>(&work)) {
+    note_kernel(self, *kernel);
+  } else if (const auto* const fill = std::get_if<FillWork>(&work)) {
+    note_fill(self, *fill);
+  } else {
+    note_copy(self, std::get<CopyWork>(work));
+  }
+}
+
 void note_operation(State& self, const cupti::CallbackData& call, std::string_view function) {
   const void* const parameters = call.parameters;
   const std::string symbol = call.symbol == nullptr ? "" : call.symbol;
@@ -154,20 +206,23 @@ void note_operation(State& self, const cupti::CallbackData& call, std::string_vi
                                     .stream = launch.stream,
                                     .attributes = &cooperative,
                                     .attribute_count = is_cooperative ? 1U : 0U};
-    note_launch(self, config, launch.function, launch.parameters, is_cooperative ? nullptr : launch.extra, symbol);
+    queue_kernel(self, config, launch.function, launch.parameters, is_cooperative ? nullptr : launch.extra, symbol);
   } else if (function == "cuLaunchKernelEx") {
     const auto& launch = *static_cast<const LaunchExParameters*>(parameters);
-    note_launch(self, *launch.config, launch.function, launch.parameters, launch.extra, symbol);
+    queue_kernel(self, *launch.config, launch.function, launch.parameters, launch.extra, symbol);
   } else if (function == "cuMemsetD8Async" || function == "cuMemsetD8_v2") {
-    note_fill<std::uint8_t>(self, parameters, function.ends_with("Async"));
+    queue_fill<std::uint8_t>(self, parameters, function.ends_with("Async"));
   } else if (function == "cuMemsetD16Async" || function == "cuMemsetD16_v2") {
-    note_fill<std::uint16_t>(self, parameters, function.ends_with("Async"));
+    queue_fill<std::uint16_t>(self, parameters, function.ends_with("Async"));
   } else if (function == "cuMemsetD32Async" || function == "cuMemsetD32_v2") {
-    note_fill<std::uint32_t>(self, parameters, function.ends_with("Async"));
-  } else if (function == "cuMemcpyDtoDAsync_v2" || function == "cuMemcpyAsync") {
-    note_copy(self, parameters, true);
-  } else if (function == "cuMemcpyDtoD_v2" || function == "cuMemcpy") {
-    note_copy(self, parameters, false);
+    queue_fill<std::uint32_t>(self, parameters, function.ends_with("Async"));
+  } else if (function == "cuMemcpyDtoDAsync_v2" || function == "cuMemcpyHtoDAsync_v2" || function == "cuMemcpyAsync") {
+    queue_copy(self, parameters, true, function.starts_with("cuMemcpyDtoD"));
+  } else if (function == "cuMemcpyDtoD_v2" || function == "cuMemcpyHtoD_v2" || function == "cuMemcpy") {
+    queue_copy(self, parameters, false, function.starts_with("cuMemcpyDtoD"));
+  } else if (function == "cuGraphLaunch") {
+    const auto& launch = *static_cast<const GraphParameters*>(parameters);
+    note_graph_launch(self, launch.graph, launch.stream);
   } else if (otherwise != nullptr) {
     refuse(otherwise);
   }
@@ -220,7 +275,8 @@ void note_wait(State& self, const cupti::CallbackData& call, std::string_view fu
   }
   if (call.site == cupti::kEnter && function.starts_with("cuEventRecord")) {
     const auto& record = *static_cast<const RecordParameters*>(parameters);
-    self.order.records(record.event, ordered(self, record.stream));
+    is_captured(*self.driver, record.stream) ? self.order.forgets(record.event)
+                                             : self.order.records(record.event, ordered(self, record.stream));
   } else if (call.site == cupti::kEnter && function == "cuStreamWaitEvent") {
     const auto& wait = *static_cast<const WaitParameters*>(parameters);
     self.order.waits(ordered(self, wait.stream), wait.event);

@@ -79,11 +79,9 @@ void take_results(State& self, ProgramCall& found) {
 // The driver works: it is called from within.
 void begin_program_call(State& self) {
   std::string missing;
-  self.loaded = cuda::load_driver(missing);
-  self.driver = self.loaded.get();
   begin_call(self, {});
-  if (!can_record(self.driver)) {
-    self.refusal = missing.empty() ? kOldDriver : missing;
+  if (!load_driver(self, missing)) {
+    self.refusal = missing;
     end_program_call(self);
   }
 }
@@ -94,7 +92,9 @@ void end_program_call(State& self) {
   ProgramCall found{.program = self.wanted.program, .refusal = {}};
   self.recording = false;
   if (self.call.operations.empty()) {
-    self.refused("the range gives the GPU no work");
+    self.refused(self.wanted.kernel.empty()
+                     ? "the range gives the GPU no work"
+                     : "it is captured into a CUDA graph: record an NVTX range in which that is launched");
   }
   try {
     if (self.refusal.empty()) {
@@ -170,7 +170,7 @@ void CallRecorder::give_up() {
   } else {
     self.refused(fmt::format(
         "the program launched '{}' {} times, not {}{}", self.wanted.kernel, self.launches, self.wanted.nth,
-        self.graphs == 0 ? "" : fmt::format(", and {} CUDA graphs, which are not looked into", self.graphs)));
+        self.graphs == 0 ? "" : fmt::format(", and {} CUDA graphs: record an NVTX range round those", self.graphs)));
   }
   std::exchange(self.done, {})({.program = self.wanted.program, .refusal = self.refusal});
 }

@@ -21,6 +21,8 @@ class StreamOrder {
   // An operation is put on the stream.
   void works(Handle stream);
   void records(Handle event, Handle stream);
+  // It is captured into a graph: no work comes before it.
+  void forgets(Handle event) { events_.erase(event); }
   void waits(Handle stream, Handle event);
   // The host has waited: for a stream, an event, everything. The last time that it is for everything is who records,
   // behind the call.

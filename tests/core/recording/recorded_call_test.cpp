@@ -28,7 +28,8 @@ RecordedCall example() {
   call.memory = {{.bytes = 32, .contents = std::string(32, '\n')}, {.bytes = 1 << 20}};
   call.operations = {{.kernel = kernel},
                      {.bytes = 16, .to = {.argument = 1}, .from = RecordedPlace{.memory = 1}},
-                     {.bytes = 16, .to = {.memory = 0}, .value = 0xABCD, .width = 2}};
+                     {.bytes = 16, .to = {.memory = 0}, .value = 0xABCD, .width = 2},
+                     {.bytes = 4, .to = {.memory = 1}, .from = {}, .from_host = std::string("\n\0\xFF{", 4)}};
   call.device = "NVIDIA H200";
   return call;
 }
@@ -57,6 +58,7 @@ RecordedCall with_gaps(const std::string& number, const std::string& gap, int me
   call.memory = {{.bytes = 64, .is_scratch = true}, {.bytes = 64, .is_scratch = true}, {.bytes = 8}};
   call.operations[1] = {.bytes = 16, .to = {.argument = 1}, .from = RecordedPlace{.memory = memory}};
   call.operations[2].to = {.memory = memory};
+  call.operations.pop_back();
   for (const int each : stale) {
     kernel.places.push_back({.parameter = 24, .memory = each});
   }
@@ -126,6 +128,17 @@ TEST(RecordedCalls, ThatWorkOnOtherMemoryDoNotSettle) {
   EXPECT_EQ(settle(call, before), "2 operations in place of 3");
 }
 
+// A replay copies what was recorded: a result that the host computed is another one in every call.
+TEST(RecordedCalls, ThatCopyOtherBytesFromTheHostDoNotSettle) {
+  RecordedCall call = example();
+  EXPECT_EQ(settle(call, example()), "");
+  call.operations[3].from_host[2] = 'x';
+  EXPECT_EQ(settle(call, example()), "operation 4 copies other bytes from the host: the host computes what it copies");
+  call = example();
+  call.operations[3].from_host.clear();
+  EXPECT_EQ(settle(call, example()), "operation 4 is a fill in place of a copy from the host");
+}
+
 TEST(RecordedCalls, CutOffOrTooLongAreNone) {
   const std::string whole = encode(example());
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
@@ -151,6 +164,14 @@ TEST(RecordedCalls, ThatNameWhatIsNotThereAreNone) {
   EXPECT_TRUE(is_refused([](RecordedCall& call) { call.operations[0].kernel->grid[1] = 0; }));
   EXPECT_TRUE(is_refused([](RecordedCall& call) { call.operations[1].from->memory = 7; }));
   EXPECT_TRUE(is_refused([](RecordedCall& call) { call.operations[2].width = 3; }));
+  EXPECT_TRUE(is_refused([](RecordedCall& call) { call.operations[1].from_host = std::string(16, 'h'); }));
+  EXPECT_TRUE(is_refused([](RecordedCall& call) { call.operations[3].from_host += 'h'; }));
+  EXPECT_TRUE(is_refused([](RecordedCall& call) { call.operations[3].bytes = 5; }));
+  EXPECT_TRUE(is_refused([](RecordedCall& call) {
+    call.operations[3] = {.bytes = kMostFromHost, .to = {.argument = 0}, .from = {}};
+    call.operations[3].from_host.assign(kMostFromHost, 'h');
+    call.operations.push_back({.bytes = 1, .to = {.argument = 0}, .from = {}, .from_host = "h"});
+  }));
 }
 
 // Numbers that a replay would follow out of the call's memory, or that do not fit where the driver takes them.

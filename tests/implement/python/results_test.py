@@ -290,8 +290,11 @@ class Calls(unittest.TestCase):
             )
             self.assertIn(says, said)
         self.assertIn(
-            "leave the CUDA graph out", call_python.explain("cuGraphLaunch: no replay", torch, case.call, case.tensors)
+            "leave the CUDA graph out",
+            call_python.explain("its CUDA graph allocates memory", torch, case.call, case.tensors),
         )
+        computed = f"cannot be recorded: {call_python.CHANGES} (the host computes what it copies)"
+        self.assertEqual(call_python.explain(computed, torch, case.call, case.tensors), computed)
 
 
 class Sandbox(unittest.TestCase):

@@ -53,6 +53,12 @@ TEST(CudaDeclarations, AreThoseOfTheHeader) {
   APO_SAME(cuda::LaunchConfig, CUlaunchConfig, stream, hStream, attributes, attrs, attribute_count, numAttrs);
   APO_SAME(cuda::LaunchAttribute, CUlaunchAttribute, bytes, value);
   APO_SAME(cuda::AccessPolicyWindow, CUaccessPolicyWindow, miss_property, missProp);
+  APO_SAME(cuda::KernelNode, CUDA_KERNEL_NODE_PARAMS, shared_bytes, sharedMemBytes, parameters, kernelParams, kernel,
+           kern, context, ctx);
+  APO_SAME(cuda::FillNode, CUDA_MEMSET_NODE_PARAMS, element_bytes, elementSize, columns, width, rows, height);
+  APO_SAME(cuda::CopyNode, CUDA_MEMCPY3D, from.memory_type, srcMemoryType, from.device, srcDevice, from.height,
+           srcHeight, to.memory_type, dstMemoryType, to.host, dstHost, to.height, dstHeight, bytes, WidthInBytes,
+           layers, Depth);
   EXPECT_EQ(sizeof(cuda::Pointer), sizeof(CUdeviceptr));
   EXPECT_EQ(sizeof(cuda::IpcHandle), sizeof(CUipcMemHandle));
 }
@@ -74,8 +80,21 @@ TEST(CudaDeclarations, ValuesAreThoseOfTheHeader) {
                   kIpcLazyPeer, IPC_MEM_LAZY_ENABLE_PEER_ACCESS, kPropertyStreaming, ACCESS_PROPERTY_STREAMING,
                   kPropertyPersisting, ACCESS_PROPERTY_PERSISTING, kAccessPolicyWindow,
                   LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, kCooperative, LAUNCH_ATTRIBUTE_COOPERATIVE, kClusterDimension,
-                  LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+                  LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, kMemoryOfHost, MEMORYTYPE_HOST, kMemoryOfDevice,
+                  MEMORYTYPE_DEVICE, kMemoryOfArray, MEMORYTYPE_ARRAY);
+  APO_SAME_VALUES(cuda, CU_GRAPH_NODE_TYPE_, kKernelNode, KERNEL, kCopyNode, MEMCPY, kFillNode, MEMSET, kHostNode, HOST,
+                  kChildGraphNode, GRAPH, kEmptyNode, EMPTY, kEventWaitNode, WAIT_EVENT, kEventRecordNode, EVENT_RECORD,
+                  kAllocationNode, MEM_ALLOC, kFreeNode, MEM_FREE);
 }
+
+#if CUDA_VERSION >= 12080
+TEST(CudaDeclarations, OfCuda12Dot8AreThoseOfTheHeader) {
+  APO_SAME(cuda::GraphEdge, CUgraphEdgeData, type, type);
+  APO_SAME_VALUES(cuda, CU_, kPreferredCluster, LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, kDeviceUpdatable,
+                  LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, kProgrammaticEdge, GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC,
+                  kConditionalNode, GRAPH_NODE_TYPE_CONDITIONAL);
+}
+#endif
 
 TEST(CudaDeclarations, ErrorsAreThoseOfTheHeader) {
   APO_SAME_VALUES(cuda, CUDA_ERROR_, kInvalidValue, INVALID_VALUE, kOutOfMemory, OUT_OF_MEMORY, kDeinitialized,

@@ -66,6 +66,18 @@ TEST(Worker, NamesTheCallThatWasRefusedLast) {
   }
 }
 
+TEST(Worker, IsToldOfARecordWithoutItsLaunchesAndRefusesTooManyOthers) {
+  LaunchPlan plan{.launches = std::vector<KernelLaunch>(100'000, {.kernel = "softmax"}), .recorded = true};
+  Worker worker(worker_options());
+  EXPECT_TRUE(worker.load(0, copy_object(), plan));
+  plan.recorded = false;
+  const auto loaded = worker.load(0, copy_object(), plan);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.failure().outcome, Outcome::refused);
+  EXPECT_NE(loaded.failure().evidence.find("launch fewer kernels a call"), std::string::npos);
+  EXPECT_TRUE(worker.load(0, copy_object())) << "it lives on";
+}
+
 // A worker with the same object in both slots and shared tensors.
 struct Bench {
   explicit Bench(const std::filesystem::path& object, WorkerOptions options = worker_options())

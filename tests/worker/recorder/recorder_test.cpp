@@ -1,92 +1,14 @@
 // tests/worker/recorder/recorder_test.cpp - what is written down of the driver's calls, on a driver whose GPU is memory
 // of this process.
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cstring>
-#include <map>
 
-#include "harness/worker/recorder/state.h"
+#include "tests/worker/recorder/recorder_fixture.h"
 
 namespace apo::recorder {
 namespace {
 
-// Allocations by address.
-std::map<cuda::Pointer, std::size_t>& allocations() {
-  static std::map<cuda::Pointer, std::size_t> all;
-  return all;
-}
-
-int attribute_of(void* value, int attribute, cuda::Pointer at) {
-  auto found = allocations().upper_bound(at);
-  if (found == allocations().begin() || at >= (--found)->first + found->second) {
-    return cuda::kInvalidValue;
-  }
-  switch (attribute) {
-    case cuda::kPointerRangeStart:
-      std::memcpy(value, &found->first, sizeof found->first);
-      break;
-    case cuda::kPointerRangeSize:
-      std::memcpy(value, &found->second, sizeof found->second);
-      break;
-    default:
-      *static_cast<unsigned*>(value) = attribute == cuda::kPointerMemoryType ? cuda::kMemoryOfDevice : 0;
-  }
-  return cuda::kSuccess;
-}
-
-class Recorder : public ::testing::Test {
- protected:
-  void SetUp() override {
-    allocations().clear();
-    driver_.pointer_attribute = attribute_of;
-    driver_.current_device = [](cuda::Device* device) { return *device = 0; };
-    driver_.device_name = [](char*, int, cuda::Device) { return cuda::kSuccess; };
-    driver_.synchronize_context = [] { return cuda::kSuccess; };
-    driver_.copy_to_host = [](void* to, cuda::Pointer from, std::size_t bytes) {
-      std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
-      return cuda::kSuccess;
-    };
-    driver_.fill = [](cuda::Pointer at, unsigned char value, std::size_t bytes, cuda::Stream) {
-      std::memset(reinterpret_cast<void*>(at), value, bytes);
-      return cuda::kSuccess;
-    };
-    state().driver = &driver_;
-    begin_call(state(), {});
-  }
-  void TearDown() override {
-    state().recording = false;
-    state().driver = nullptr;
-  }
-  static cuda::Pointer there(std::vector<char>& memory) {
-    const auto at = reinterpret_cast<cuda::Pointer>(memory.data());
-    allocations()[at] = memory.size();
-    return at;
-  }
-  // "" where it was written down.
-  static std::string note(const char* function, const void* parameters) {
-    try {
-      note_operation(state(), {.function = function, .parameters = parameters}, function);
-      return "";
-    } catch (const Unrecordable& refused) {
-      return refused.why;
-    }
-  }
-  static void made(const char* function, const void* parameters, cuda::Result result = cuda::kSuccess) {
-    note_made(state(), {.site = 1, .parameters = parameters, .result = &result}, function);
-  }
-  static std::string fill(cuda::Pointer at, std::size_t bytes) {
-    const struct {
-      cuda::Pointer to;
-      unsigned char value;
-      std::size_t count;
-      cuda::Stream stream;
-    } parameters{.to = at, .value = 1, .count = bytes, .stream = nullptr};
-    return note("cuMemsetD8Async", &parameters);
-  }
-
-  cuda::Driver driver_{.in = {nullptr}};
-};
+using Recorder = RecorderTest;
 
 TEST_F(Recorder, MemoryIsKeptAsTheCallFindsIt) {
   std::vector<char> memory(64, 'm');
@@ -178,11 +100,8 @@ TEST_F(Recorder, AnAddressInMemoryIsFoundWithinTheFirstGiB) {
   EXPECT_EQ(state().call.unsearched, 64) << "what was not looked at is said";
 }
 
-TEST_F(Recorder, GraphsAreRefusedByThatName) {
-  for (const char* const function : {"cuGraphLaunch", "cuStreamBeginCapture_v2"}) {
-    EXPECT_NE(note(function, &function).find("CUDA graph"), std::string::npos) << function;
-  }
-  EXPECT_EQ(note("cuMemcpyHtoD_v2", "x"), "no replay repeats such a call");
+TEST_F(Recorder, WhatNoReplayRepeatsIsRefused) {
+  EXPECT_EQ(note("cuMemcpyDtoHAsync_v2", "x"), "no replay repeats such a call");
   EXPECT_EQ(note("cuStreamAddCallback", "x"), "no replay repeats such a call");
   EXPECT_NE(note("cuTexObjectCreate", "x"), "");
   EXPECT_NE(note("cuMemMap", "x"), "");
@@ -235,11 +154,56 @@ TEST_F(Recorder, AKernelThatNoModuleNamesIsRefused) {
   const cupti::ModuleData data{.id = 0, .bytes = stripped.size(), .cubin = stripped.data()};
   note_module(state(), &data);
   try {
-    note_launch(state(), {.grid = {1, 1, 1}, .block = {32, 1, 1}}, nullptr, nullptr, nullptr, "softmax");
+    note_kernel(state(), {.function = nullptr, .kernel = {.name = "softmax"}, .parameters = ""});
     ADD_FAILURE() << "it was recorded";
   } catch (const Unrecordable& refused) {
     EXPECT_EQ(refused.why, "no module that the driver told of has its code");
   }
+}
+
+struct HostCopy {
+  cuda::Pointer to;
+  const void* from;
+  std::size_t bytes;
+  cuda::Stream stream = nullptr;
+};
+
+TEST_F(Recorder, ACopyFromTheHostHoldsItsBytes) {
+  std::vector<char> memory(64, 'm');
+  std::string host = "constants";
+  const HostCopy parameters{.to = there(memory) + 8, .from = host.data(), .bytes = host.size()};
+  ASSERT_EQ(note("cuMemcpyHtoDAsync_v2", &parameters), "");
+  ASSERT_EQ(note("cuMemcpy", &parameters), "") << "to which the address says that it is the host's";
+  host[0] = 'C';
+  ASSERT_EQ(state().call.operations.size(), 2U);
+  for (const RecordedOperation& copy : state().call.operations) {
+    EXPECT_EQ(copy.from_host, "constants");
+    EXPECT_EQ(copy.to, (RecordedPlace{.memory = 0, .offset = 8}));
+    EXPECT_FALSE(copy.from);
+  }
+}
+
+TEST_F(Recorder, ACopyOfAddressesFromTheHostIsRefused) {
+  std::vector<char> memory(64, 'm');
+  const std::array<cuda::Pointer, 2> table = {0, there(memory) + 8};
+  const HostCopy parameters{.to = there(memory), .from = table.data(), .bytes = sizeof table};
+  EXPECT_NE(note("cuMemcpyHtoD_v2", &parameters).find("an address lies at byte 8 of what it copies"),
+            std::string::npos);
+}
+
+TEST_F(Recorder, CopiesToTheHostAndLargeOnesFromItAreRefused) {
+  std::vector<char> memory(64, 'm');
+  std::vector<char> host(64);
+  const cuda::Pointer at = there(memory);
+  const HostCopy to_host{.to = reinterpret_cast<cuda::Pointer>(host.data()), .from = memory.data(), .bytes = 8};
+  EXPECT_NE(note("cuMemcpyAsync", &to_host).find("it copies to the host"), std::string::npos);
+  EXPECT_EQ(note("cuMemcpyDtoD_v2", &to_host).find("it copies to the host"), 0U);
+  const HostCopy on_device{.to = at, .from = host.data(), .bytes = 8};
+  EXPECT_EQ(note("cuMemcpyDtoDAsync_v2", &on_device), "it copies from what is no memory") << "nobody reads there";
+  const HostCopy from_host{.to = at, .from = host.data(), .bytes = 8};
+  state().from_host = kMostFromHost - 8;
+  EXPECT_EQ(note("cuMemcpyHtoD_v2", &from_host), "");
+  EXPECT_NE(note("cuMemcpyHtoD_v2", &from_host).find("copies more than 64"), std::string::npos);
 }
 
 TEST_F(Recorder, TheFirstReasonStays) {
