@@ -3,8 +3,8 @@
 # Needs two GPUs of one model and nvcc. OUT has to be new or empty. Takes 3 minutes.
 set -eu
 bundle=$(realpath "$1") out=$(realpath -m "$2")
-mkdir -p "$out" && cd "$out"
 APO_HOME=$(realpath "$(dirname "$0")/..") && export APO_HOME LD_LIBRARY_PATH="$bundle/lib:${LD_LIBRARY_PATH:-}"
+mkdir -p "$out" && cd "$out"
 run=(run row_softmax --target cuda --iterations 1 --candidates 1 --budget 4m)
 
 campaign() {  # NAME OPTION...

@@ -56,14 +56,15 @@ std::vector<Round> run_rounds(const RoundSource& source, RoundStage stage, int w
                               Observer& observer, const std::string& what, double& waited_s) {
   std::vector<Round> rounds;
   int counted = 0;
+  std::string void_why;  // of the last void one
   const auto most = static_cast<int>((1 + preset.void_fraction) * wanted);
   const auto start = std::chrono::steady_clock::now();
   for (int index = 0; counted < wanted; ++index) {
     if (index > most) {
       throw EnvironmentError(
-          fmt::format("more than {} rounds of the stage '{}' were void: this machine is too noisy to "
+          fmt::format("more than {} rounds of the stage '{}' were void, the last because {}: this machine is too noisy to "
                       "judge on",
-                      most - wanted, to_string(stage)),
+                      most - wanted, to_string(stage), void_why),
           "stop other work on it and run again");
     }
     observer.progress({.what = what,
@@ -79,6 +80,7 @@ std::vector<Round> run_rounds(const RoundSource& source, RoundStage stage, int w
     round.void_why = void_reason(round, busy_seconds(rounds), preset);
     summarise_round(round);
     counted += round.void_why.empty() ? 1 : 0;
+    void_why = round.void_why.empty() ? void_why : round.void_why;
     rounds.push_back(std::move(round));
   }
   return rounds;

@@ -3,7 +3,7 @@
 // apo:axis      M 1..8192
 // apo:axis      N 1..16384
 // apo:axis      K 256..8192
-// apo:requires  M % 32 == 0 && N % 256 == 0
+// apo:requires  (M == 32 || M % 128 == 0) && N % 256 == 0
 // apo:input     x e4m3[M,K] uniform(-4,4)
 // apo:input     weight bf16[N,K] normal(0,0.02)
 // apo:output    y bf16[M,N]

@@ -7,6 +7,7 @@
 // apo:input     x f32[batch,n] normal
 // apo:output    values f32[batch,k]
 // apo:output    indices i64[batch,k]
+// apo:regimes   typical
 // apo:unit      batch
 // apo:workload  b16_n12000_k16 small batch=16 n=12000 k=16
 template <class Real>

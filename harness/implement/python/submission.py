@@ -56,8 +56,9 @@ def weights_by_name(model, tensors, known):
 
 
 def bind_weights(model, tensors, known=None):
-    """The parameters of the model become the family's memory. One that has no namesake takes the next of its shape.
-    Returns the names of the family's tensors that are weights."""
+    """The parameters of the model become the family's memory, and `tensors` name them, so that their versions count each
+    set of weights. One that has no namesake takes the next of its shape. Returns the names of the family's tensors that
+    are weights."""
     state = state_of(model)
     chosen, wanted = weights_by_name(model, tensors, known)
     left = [name for name in wanted if name not in chosen.values()]
@@ -86,6 +87,7 @@ def bind_weights(model, tensors, known=None):
                 ),
             )
         state[own].data = tensors[name]
+        tensors[name] = state[own].detach()
     return wanted
 
 

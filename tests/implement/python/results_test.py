@@ -138,6 +138,15 @@ class Calls(unittest.TestCase):
                 "import torch\n" + text.format("linear", "linear"), inputs=(*weights[:2], tensor("linear_bias", (4,)))
             ).once()
 
+    def test_what_a_model_keeps_of_its_weights_is_made_anew_for_others(self):
+        text = (
+            "class ModelNew(torch.nn.Module):\n  def __init__(self):\n    super().__init__()\n    self.w ="
+            " torch.nn.Parameter(torch.empty(4, 8))\n    self.key = None\n  def forward(self, x):\n"
+            "    if self.key != self.w._version:\n      self.key, self.packed = self.w._version, 2 * self.w\n"
+            "    return x + self.packed\n"
+        )
+        self.expect_right(text, lambda of: of["x"] + 2 * of["w"], inputs=(tensor("x"), tensor("w")))
+
     def test_a_model_is_made_of_the_axes_that_its_initial_inputs_name(self):
         text = (
             "class ModelNew(torch.nn.Module):\n  def __init__(self, n, k):\n    super().__init__()\n    self.w ="
