@@ -210,11 +210,11 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/profile", 4071},
     {"harness/research", 3938},
     {"harness/runtime", 2478},
-    {"harness/worker", 12565},
+    {"harness/worker", 12597},
     {"journal", 5260},
     {"kernels", 5565},
     {"reports", 4321},
-    {"tests", 65839},
+    {"tests", 65890},
 };
 
 std::size_t lines_of(const fs::path& path) {
