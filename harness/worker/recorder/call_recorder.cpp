@@ -168,11 +168,11 @@ Result<RecordedCall> CallRecorder::end(const std::vector<ReturnedMemory>& result
   if (self.call.operations.empty()) {
     self.refused("it gives the GPU no work");
   }
-  if (self.refusal.empty()) {
-    self.refusal = self.order.fault();
-  }
   if (self.refusal.empty() && !give_results(self.call, {self.memory.begin(), self.memory.end()}, results)) {
     self.refused("it returns memory that no operation of the call works on, as an answer from before is");
+  }
+  if (self.refusal.empty()) {  // PyTorch leaves the seeds of a graph to the stream that it captured
+    self.refusal = self.order.fault([&](const auto& operations) { return recorder::are_seen(self.call, operations); });
   }
   try {
     recorder::check_memory(self);

@@ -248,7 +248,7 @@ void note_graph(State& self, const cupti::CallbackData& call, std::string_view f
 }
 
 void note_graph_launch(State& self, cuda::ExecutableGraph graph, cuda::Stream stream) {
-  if (!note_queue(self, stream)) {
+  if (is_captured(*self.driver, stream)) {
     return;
   }
   const auto found = self.executables.find(graph);
@@ -259,6 +259,7 @@ void note_graph_launch(State& self, cuda::ExecutableGraph graph, cuda::Stream st
     refuse(found->second.why_not);
   }
   for (const Work& work : found->second.work) {
+    note_queue(self, stream);
     note_work(self, work);
   }
 }

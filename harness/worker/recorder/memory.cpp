@@ -160,6 +160,25 @@ std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {
                        .offset = static_cast<std::int64_t>(word - start)};
 }
 
+bool are_seen(RecordedCall& call, const std::vector<std::size_t>& operations) {
+  std::set<int> own;
+  std::set<int> others;
+  bool are_given = false;  // tensors of the call
+  for (std::size_t i = 0; i < call.operations.size(); ++i) {
+    const bool is_own = std::ranges::find(operations, i) != operations.end();
+    std::set<int>& used = is_own ? own : others;
+    visit_places(call.operations[i], [&](RecordedPlace& place) {
+      are_given = are_given || (is_own && place.memory < 0);
+      used.insert(place.memory);
+    });
+    const auto& kernel = call.operations[i].kernel;
+    if (kernel && !call.modules.at(static_cast<std::size_t>(kernel->module)).variables.empty()) {
+      used.insert(-2 - kernel->module);
+    }
+  }
+  return are_given || std::ranges::any_of(own, [&](int used) { return others.contains(used); });
+}
+
 // The program itself finds what a replay will, so that its results show what is read unwritten; but for memory of a
 // CUDA graph: while a stream is captured, nobody may wait for the GPU.
 void note_allocation(State& self, cuda::Pointer at, std::int64_t bytes, cuda::Stream stream) {

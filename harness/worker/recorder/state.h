@@ -141,7 +141,7 @@ void note_module(State& self, const cupti::ModuleData* module);
 // Before and after a call of the driver that succeeds: which images are of which module.
 void note_loading(State& self, const cupti::CallbackData& call, std::string_view function);
 
-// memory.cpp. All but is_allocated() and is_on_host() throw Unrecordable.
+// memory.cpp. All but is_allocated(), is_on_host() and are_seen() throw Unrecordable.
 // Scratch included, once what the call returns is no longer among it.
 void check_memory(const State& self);
 // Whether the allocation is still there.
@@ -151,6 +151,8 @@ bool is_on_host(const State& self, cuda::Pointer at);
 std::string read_memory(const State& self, cuda::Pointer at, std::int64_t bytes);
 // A replay has other addresses, and finds none of those that lie in the memory at `start`.
 void refuse_addresses(State& self, const std::string& contents, cuda::Pointer start, const std::string& where);
+// Whether operations of the call, by their numbers, work on memory or with variables that anything else does.
+bool are_seen(RecordedCall& call, const std::vector<std::size_t>& operations);
 // nullopt for a word that is no address of memory.
 std::optional<RecordedPlace> place_of(State& self, std::uint64_t word);
 void note_allocation(State& self, cuda::Pointer at, std::int64_t bytes, cuda::Stream stream);

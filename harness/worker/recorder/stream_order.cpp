@@ -22,7 +22,7 @@ StreamOrder::Clock& StreamOrder::clock(Handle stream) {
 void StreamOrder::works(Handle stream) {
   Clock& known = clock(stream);
   is_early_ = is_early_ || !known.contains(nullptr);
-  ++known[stream];
+  operations_.emplace_back(stream, ++known[stream]);
 }
 
 void StreamOrder::records(Handle event, Handle stream) {
@@ -48,7 +48,7 @@ void StreamOrder::host_waits_for_all() {
   }
 }
 
-std::string StreamOrder::fault() const {
+std::string StreamOrder::fault(const std::function<bool(const std::vector<std::size_t>&)>& matters) const {
   if (is_early_) {
     return "it works on a stream of its own that does not wait for the caller's, where the inputs are written: record "
            "an event "
@@ -56,15 +56,18 @@ std::string StreamOrder::fault() const {
   }
   Clock end = streams_.at(nullptr);
   learn(end, before_all_);
-  const bool is_open = std::ranges::any_of(streams_, [&](const auto& stream) {
-    const auto own = stream.second.find(stream.first);
-    const auto known = end.find(stream.first);
-    return own != stream.second.end() && (known == end.end() || known->second < own->second);
-  });
-  return is_open ? "it works on a stream of its own that the caller's does not wait for, where the outputs are read: "
-                   "record an "
-                   "event behind that work, and have the caller's stream wait for it"
-                 : "";
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    const auto& [stream, number] = operations_[i];
+    const auto known = end.find(stream);
+    if (known == end.end() || known->second < number) {
+      open.push_back(i);
+    }
+  }
+  return !open.empty() && matters(open)
+             ? "it works on a stream of its own that the caller's does not wait for, where the outputs are read: "
+               "record an event behind that work, and have the caller's stream wait for it"
+             : "";
 }
 
 }  // namespace apo

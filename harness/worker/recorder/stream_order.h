@@ -5,9 +5,13 @@
 // was in memory beside other work of its caller.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace apo {
 
@@ -29,8 +33,9 @@ class StreamOrder {
   void host_waits_for_stream(Handle stream);
   void host_waits_for_event(Handle event);
   void host_waits_for_all();
-  // Which wait the call that has ended left out; "" where there is none.
-  std::string fault() const;
+  // Which wait the call that has ended left out; "" where there is none. `matters`: whether the caller has to wait for
+  // those operations, by their numbers.
+  std::string fault(const std::function<bool(const std::vector<std::size_t>& operations)>& matters) const;
 
  private:
   using Clock = std::map<Handle, std::int64_t>;
@@ -39,6 +44,7 @@ class StreamOrder {
   Clock& clock(Handle stream);
 
   std::map<Handle, Clock> streams_ = {{nullptr, {{nullptr, 0}}}};  // the caller's knows its own work before the call
+  std::vector<std::pair<Handle, std::int64_t>> operations_;        // stream of each, and its number there
   std::map<Handle, Clock> events_;                                 // of this call
   Clock host_;
   Clock before_all_;  // what the host knew before it last waited for everything

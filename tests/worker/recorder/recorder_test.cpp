@@ -206,6 +206,28 @@ TEST_F(Recorder, CopiesToTheHostAndLargeOnesFromItAreRefused) {
   EXPECT_NE(note("cuMemcpyHtoD_v2", &from_host).find("copies more than 64"), std::string::npos);
 }
 
+TEST_F(Recorder, WorkOnMemoryThatNothingElseWorksOnIsNotSeen) {
+  RecordedCall call;
+  call.modules = {{.image = "m", .variables = {}}, {.image = "n", .variables = {{.name = "v", .bytes = "v"}}}};
+  call.memory.resize(3);
+  const RecordedKernel on_second{.module = 0, .places = {{.memory = 1}}};
+  call.operations = {{.kernel = {}, .bytes = 8, .to = {.memory = 0}},
+                     {.kernel = on_second},
+                     {.kernel = {}, .bytes = 8, .to = {.argument = 0}, .from = RecordedPlace{.memory = 2}}};
+  EXPECT_FALSE(are_seen(call, {0}));
+  EXPECT_FALSE(are_seen(call, {0, 1}));
+  EXPECT_TRUE(are_seen(call, {2})) << "a tensor of the call";
+  call.operations[0].to.memory = 1;
+  EXPECT_TRUE(are_seen(call, {1}));
+  EXPECT_FALSE(are_seen(call, {0, 1}));
+  call.operations.push_back({.kernel = RecordedKernel{.module = 0, .places = {{.memory = 2}}}});
+  EXPECT_FALSE(are_seen(call, {0, 1})) << "code alone is shared";
+  for (const std::size_t i : {std::size_t{1}, std::size_t{3}}) {
+    call.operations[i].kernel->module = 1;
+  }
+  EXPECT_TRUE(are_seen(call, {0, 1})) << "a variable, too";
+}
+
 TEST_F(Recorder, TheFirstReasonStays) {
   state().refused("it copies");
   state().refused("the mark names nothing");

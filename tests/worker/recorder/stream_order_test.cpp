@@ -18,7 +18,7 @@ constexpr const char* kOpen = "the caller's does not wait for";
 // As who records does behind the call.
 std::string fault_of(StreamOrder order) {
   order.host_waits_for_all();
-  return order.fault();
+  return order.fault([](const auto&) { return true; });
 }
 
 bool says(const StreamOrder& order, const char* words) {
@@ -55,6 +55,25 @@ TEST(StreamOrder, EitherWaitThatIsLeftOutIsAFault) {
   open.waits(kOwn, kBegun);
   open.works(kOwn);
   EXPECT_TRUE(says(open, kOpen));
+}
+
+TEST(StreamOrder, OperationsThatTheCallerDoesNotWaitForAreKnownByTheirNumbers) {
+  StreamOrder order;
+  order.works(kCaller);
+  order.records(kBegun, kCaller);
+  order.waits(kOwn, kBegun);
+  order.works(kOwn);
+  order.records(kDone, kOwn);
+  order.waits(kCaller, kDone);
+  order.works(kOwn);
+  order.works(kCaller);
+  std::vector<std::size_t> open;
+  EXPECT_EQ(order.fault([&](const auto& operations) {
+    open = operations;
+    return false;
+  }),
+            "");
+  EXPECT_EQ(open, (std::vector<std::size_t>{2}));
 }
 
 TEST(StreamOrder, TheHostMayWaitInstead) {
