@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5260},
     {"kernels", 5565},
     {"reports", 4321},
-    {"tests", 65965},
+    {"tests", 66073},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -1,12 +1,17 @@
-// tests/evaluate/judge/recorded_noise.cpp - reads the rounds of journals, and deals them to the judge.
+// tests/evaluate/judge/recorded_noise.cpp - reads the rounds of journals and of misjudged cases, and deals them to the
+// judge.
 #include "tests/evaluate/judge/recorded_noise.h"
 
 #include <cmath>
 #include <map>
 #include <utility>
 
+#include "harness/core/json/codec.h"
+#include "harness/core/system/files.h"
+#include "harness/core/text.h"
 #include "harness/evaluate/judge/round.h"
 #include "journal/journal.h"
+#include "tests/evaluate/judge/rounds.h"
 
 namespace apo::simulation {
 namespace {
@@ -70,6 +75,14 @@ Trial run_recorded_trial(const std::vector<Round>& rounds, double effect, const 
 
 }  // namespace
 
+std::vector<MisjudgedCase> misjudged_cases(const std::string& path) {
+  std::vector<MisjudgedCase> cases;
+  for (const std::string& line : split(trim(read_file(path)), '\n')) {
+    cases.push_back(from_json_text<MisjudgedCase>(line));
+  }
+  return cases;
+}
+
 RecordedNoise recorded_noise(std::string name, std::vector<std::vector<Round>> comparisons) {
   std::erase_if(comparisons, [](const std::vector<Round>& rounds) { return rounds.size() < kLeastRounds; });
   for (std::vector<Round>& rounds : comparisons) {
@@ -81,6 +94,14 @@ RecordedNoise recorded_noise(std::string name, std::vector<std::vector<Round>> c
 std::vector<RecordedNoise> recorded_noise(const std::vector<std::string>& journals) {
   std::map<std::string, std::map<std::string, std::vector<Round>>> by_workload;
   for (const std::string& path : journals) {
+    if (path.ends_with(".jsonl")) {
+      for (const MisjudgedCase& one : misjudged_cases(path)) {
+        for (const double effect : one.effects) {
+          by_workload[one.name][one.from].push_back(make_round({}, {effect}));
+        }
+      }
+      continue;
+    }
     Journal journal = Journal::open(path, Access::read_only);
     journal.visit_rounds([&](const std::string& owner, const Round& round) {
       if (is_of_windows(round)) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/core/json/fields.h"
 #include "harness/core/records/records.h"
 #include "tests/evaluate/judge/simulation.h"
 
@@ -16,8 +17,20 @@ struct RecordedNoise {
   std::vector<std::vector<Round>> comparisons;
 };
 
-// Of host code in windows, from comparisons with at least eight rounds of one workload. Throws UserError where a
-// journal cannot be read.
+// A line of experiments/misjudged/cases.jsonl: one judgement, and how it really is.
+struct MisjudgedCase {
+  std::string name;  // of its row in the page beside it
+  std::string from;
+  std::string preset;
+  double minimum_claim = 0;
+  double truth = 0;             // log effect
+  std::vector<double> effects;  // of the rounds that counted, in order, search first
+};
+APO_FIELDS(MisjudgedCase, name, from, preset, minimum_claim, truth, effects)
+std::vector<MisjudgedCase> misjudged_cases(const std::string& path);
+
+// Of host code in windows, from comparisons with at least eight rounds of one workload; of a .jsonl file, by name, the
+// misjudged cases. Throws UserError where one cannot be read.
 std::vector<RecordedNoise> recorded_noise(const std::vector<std::string>& journals);
 RecordedNoise recorded_noise(std::string name, std::vector<std::vector<Round>> comparisons);
 
