@@ -390,22 +390,19 @@ Build Builder::relink(const Build& base, std::uint64_t seed, const fs::path& fol
   return build;
 }
 
-std::string Builder::thread_sanitizer() const {
-  const ProcessResult result =
-      run_process({toolchain_.compiler, "-print-file-name=libtsan.so"}, {.stop = options_.stop});
-  const std::string path = trim(result.output);
-  return result.ok() && fs::path(path).is_absolute() ? fs::canonical(path).string() : "";
+std::string Builder::companion(const char* name) const {
+  const Words words = {toolchain_.compiler, std::string("-print-file-name=") + name};
+  const std::string path = trim(run_process(words, {.stop = options_.stop}).output);
+  return fs::path(path).is_absolute() ? fs::canonical(path).string() : "";
 }
 
 std::string Builder::sanitizer_runtime() const {
-  const ProcessResult result =
-      run_process({toolchain_.compiler, "-print-file-name=libasan.so"}, {.stop = options_.stop});
-  const std::string path = trim(result.output);
-  if (!result.ok() || !fs::path(path).is_absolute()) {
+  std::string path = companion("libasan.so");
+  if (path.empty()) {
     throw EnvironmentError("the compiler '" + toolchain_.compiler + "' has no AddressSanitizer runtime",
                            "sudo apt-get install libasan8");
   }
-  return fs::canonical(path).string();
+  return path;
 }
 
 std::optional<Build> build_for_threads(const Builder& plain, const Builder& watching, const Family& family,

@@ -19,15 +19,6 @@ std::vector<GateResult> sleep_as_check(const std::stop_token& stop) {
   return {};
 }
 
-TEST(BackgroundGates, AStopCancelsWhatIsTaken) {
-  BackgroundGates gates(sleep_as_check);
-  ASSERT_TRUE(testing::comes_about([] { return testing::has_child_with("sleep 100000"); }));
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_THROW(gates.take(stop.get_token()), Cancelled);
-  EXPECT_FALSE(testing::has_child_with("sleep 100000"));
-}
-
 TEST(BackgroundGates, WhatNobodyTakesIsCancelledAtTheEnd) {
   {
     const BackgroundGates gates(sleep_as_check);

@@ -203,7 +203,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/executor", 4975},
     {"harness/families", 3461},
     {"harness/fleet", 2415},
-    {"harness/implement", 8904},
+    {"harness/implement", 8902},
     {"harness/injection", 1211},
     {"harness/loop", 10886},
     {"harness/mcp", 1654},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5260},
     {"kernels", 5565},
     {"reports", 4321},
-    {"tests", 65364},
+    {"tests", 65355},
 };
 
 std::size_t lines_of(const fs::path& path) {
