@@ -137,19 +137,18 @@ has_words() {
 }
 
 as_expected() {
-  local file=$1 expected
+  local file=$1 expected words=
   expected=$(expected_of "$file")
+  # The words of the other folders are those of one call without `apo` around it, or of another place.
+  [[ $file == */attacks/* || $file == */zoo/cuda/* ]] && [ "$place" != cpu ] && words=$(says "$file" evidence)
   if [ "$expected" = not_accepted ]; then
-    [ "$outcome" != faster ] && [[ $outcome != exit* ]]
+    [ "$outcome" != faster ] && [[ $outcome != exit* ]] && has_words "$evidence" "$words"
     return
   fi
   if [[ $expected == claim_at_most* ]]; then
     [[ $outcome != exit* ]] && awk "BEGIN { exit !(${claim:-1} <= $(tr -dc 0-9. <<<"$expected")) }"
     return
   fi
-  # The words of the other folders are those of one call without `apo` around it, or of another place.
-  local words=
-  [[ $file == */attacks/* || $file == */zoo/cuda/* ]] && [ "$place" != cpu ] && words=$(says "$file" evidence)
   [ "$outcome" = "$expected" ] && has_words "$evidence" "$words"
 }
 

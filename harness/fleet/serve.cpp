@@ -17,7 +17,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <stdexcept>
+#include <stop_token>
 #include <thread>
 
 #include "harness/core/error.h"
@@ -41,12 +41,6 @@ constexpr auto kBeatEvery = std::chrono::seconds(kHeartbeatEvery_s);
 // A batch system asks every process of a job to end, the compiler and the candidate too. What they make of it is seen
 // before the signal of this process is.
 constexpr auto kSignalsArrive = std::chrono::milliseconds(500);
-
-// Thrown out of a judgement that is not wanted any more.
-class Stopped : public std::runtime_error {
- public:
-  Stopped() : std::runtime_error("the driver asked to stop") {}
-};
 
 bool is_of_type(const Message& message, const char* type) {
   return message.is_object() && message.contains("type") && message["type"] == type;
@@ -88,7 +82,7 @@ class TaskServer : public Observer {
   void close(bool terminated);
   void leave_in_time();
   std::optional<Message> next_task();
-  bool is_stopped() const { return closing_ || cancelled_.contains(task_); }
+  void stop_unwanted();
   bool closes_within(std::chrono::milliseconds patience);
   void begin_task(std::int64_t task);
   void perform(const Message& message);
@@ -106,6 +100,7 @@ class TaskServer : public Observer {
   std::deque<Message> inbox_;
   std::set<std::int64_t> cancelled_;
   std::int64_t task_ = 0;  // 0: none
+  std::stop_source stop_;  // of the task
   Clock::time_point last_progress_;
   bool closing_ = false;
   bool terminated_ = false;  // by a signal: the driver still listens
@@ -131,14 +126,21 @@ void TaskServer::progress(const Progress& progress) {
   const Clock::time_point now = Clock::now();
   {
     const std::lock_guard lock(mutex_);
-    if (is_stopped()) {
-      throw Stopped();
+    if (stop_.stop_requested()) {
+      throw Cancelled();
     }
     last_progress_ = now;
   }
   if (now - last_told_ >= kProgressEvery) {
     last_told_ = now;
     send({{"type", "progress"}, {"what", progress.what}});
+  }
+}
+
+// Under the mutex.
+void TaskServer::stop_unwanted() {
+  if (closing_ || cancelled_.contains(task_)) {
+    stop_.request_stop();
   }
 }
 
@@ -157,6 +159,7 @@ void TaskServer::close(bool terminated) {
     const std::lock_guard lock(mutex_);
     closing_ = true;
     terminated_ = terminated;
+    stop_unwanted();
   }
   changed_.notify_all();
   leave_in_time();
@@ -209,6 +212,7 @@ void TaskServer::take_messages(std::string& text) {
     const std::lock_guard lock(mutex_);
     if (is_of_type(message, "cancel") && message.contains("id") && message["id"].is_number_integer()) {
       cancelled_.insert(message["id"].get<std::int64_t>());
+      stop_unwanted();
     } else if (is_of_type(message, "task") || is_of_type(message, "scan")) {
       inbox_.push_back(std::move(message));
     }
@@ -237,6 +241,9 @@ void TaskServer::begin_task(std::int64_t task) {
   const std::lock_guard lock(mutex_);
   task_ = task;
   last_progress_ = Clock::now();
+  stop_ = std::stop_source();
+  stop_unwanted();
+  workspace_.stop_builds_by(stop_.get_token());
 }
 
 Message TaskServer::judged(const Message& message, bool& passed) {
@@ -287,7 +294,7 @@ void TaskServer::perform(const Message& message) {
     const bool is_scan = message.at("type") == "scan";
     answer = is_scan ? scanned(message) : judged(message, passed);
     patience = passed || is_scan ? patience.zero() : patience;
-  } catch (const Stopped&) {
+  } catch (const Cancelled&) {
     answer = {{"type", "cancelled"}, {"id", message.at("id")}};
     patience = patience.zero();
   } catch (const SentinelAlarm& error) {

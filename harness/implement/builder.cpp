@@ -100,9 +100,9 @@ std::string compilers_environment() {
 }
 
 // The compiler's own expansion of -march=native on this CPU.
-std::string resolve_native(const std::string& compiler) {
-  const ProcessResult result =
-      run_process({compiler, "-march=native", "-###", "-E", "-x", "c++", "/dev/null"}, {.environment = {"LC_ALL=C"}});
+std::string resolve_native(const std::string& compiler, const std::stop_token& stop) {
+  const ProcessResult result = run_process({compiler, "-march=native", "-###", "-E", "-x", "c++", "/dev/null"},
+                                           {.environment = {"LC_ALL=C"}, .stop = stop});
   for (const std::string& line : split(result.error, '\n')) {
     if (result.ok() && line.find("cc1") != std::string::npos) {
       return trim(line);
@@ -119,14 +119,14 @@ struct CompilerFacts {
   std::vector<fs::path> folders;
 };
 
-CompilerFacts facts_of(const std::string& compiler) {
+CompilerFacts facts_of(const std::string& compiler, const std::stop_token& stop) {
   static std::mutex asking;
   static std::map<std::string, CompilerFacts> known;
   const std::lock_guard lock(asking);
   const auto found = known.find(compiler);
-  return found != known.end()
-             ? found->second
-             : known[compiler] = {.native = resolve_native(compiler), .folders = compiler_header_folders(compiler)};
+  return found != known.end() ? found->second
+                              : known[compiler] = {.native = resolve_native(compiler, stop),
+                                                   .folders = compiler_header_folders(compiler, stop)};
 }
 
 // How a variant runs beside itself, as its undefined symbols tell.
@@ -155,7 +155,7 @@ ThreadUse thread_use(const Build& build) {
 
 Builder::Builder(BuildOptions options)
     : options_(std::move(options)), cache_(options_.cache), toolchain_(describe_compiler(options_.compiler)) {
-  CompilerFacts facts = facts_of(toolchain_.compiler);
+  CompilerFacts facts = facts_of(toolchain_.compiler, options_.stop);
   native_ = std::move(facts.native);
   compiler_folders_ = std::move(facts.folders);
   if (!fs::is_regular_file(options_.home / "kernels" / "abi.h")) {
@@ -390,20 +390,19 @@ Build Builder::relink(const Build& base, std::uint64_t seed, const fs::path& fol
   return build;
 }
 
-std::string Builder::thread_sanitizer() const {
-  const ProcessResult result = run_process({toolchain_.compiler, "-print-file-name=libtsan.so"});
-  const std::string path = trim(result.output);
-  return result.ok() && fs::path(path).is_absolute() ? fs::canonical(path).string() : "";
+std::string Builder::companion(const char* name) const {
+  const Words words = {toolchain_.compiler, std::string("-print-file-name=") + name};
+  const std::string path = trim(run_process(words, {.stop = options_.stop}).output);
+  return fs::path(path).is_absolute() ? fs::canonical(path).string() : "";
 }
 
 std::string Builder::sanitizer_runtime() const {
-  const ProcessResult result = run_process({toolchain_.compiler, "-print-file-name=libasan.so"});
-  const std::string path = trim(result.output);
-  if (!result.ok() || !fs::path(path).is_absolute()) {
+  std::string path = companion("libasan.so");
+  if (path.empty()) {
     throw EnvironmentError("the compiler '" + toolchain_.compiler + "' has no AddressSanitizer runtime",
                            "sudo apt-get install libasan8");
   }
-  return fs::canonical(path).string();
+  return path;
 }
 
 std::optional<Build> build_for_threads(const Builder& plain, const Builder& watching, const Family& family,

@@ -37,9 +37,10 @@ class Builder {
   // The library that LD_PRELOAD has to name for a process that loads a sanitized build.
   std::string sanitizer_runtime() const;
   // The same for a build whose threads are watched; "" where the compiler has none.
-  std::string thread_sanitizer() const;
+  std::string thread_sanitizer() const { return companion("libtsan.so"); }
 
  private:
+  std::string companion(const char* name) const;  // a library that the compiler brings along; "": it has none
   Build record_to_launch(const std::string& text) const;
   Build build_object(const Family& family, const Variant& variant, const Axes& axes, const Settings& settings) const;
   const CudaBuilder& cuda() const;

@@ -39,9 +39,9 @@ std::string find_toolkit_program(const std::string& name) {
   return "";
 }
 
-std::vector<fs::path> compiler_header_folders(const std::string& compiler) {
+std::vector<fs::path> compiler_header_folders(const std::string& compiler, const std::stop_token& stop) {
   const ProcessResult result =
-      run_process({compiler, "-v", "-E", "-x", "c++", "/dev/null"}, {.environment = {"LC_ALL=C"}});
+      run_process({compiler, "-v", "-E", "-x", "c++", "/dev/null"}, {.environment = {"LC_ALL=C"}, .stop = stop});
   std::vector<fs::path> folders;
   bool listed = false;
   for (const std::string& line : split(result.error, '\n')) {

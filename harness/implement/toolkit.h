@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ std::vector<std::filesystem::path> toolkit_folders();
 std::string find_toolkit_program(const std::string& name);
 
 // Returns the folders of headers of a host compiler, its own and the environment's; none where it does not run.
-std::vector<std::filesystem::path> compiler_header_folders(const std::string& compiler);
+std::vector<std::filesystem::path> compiler_header_folders(const std::string& compiler,
+                                                           const std::stop_token& stop = {});
 
 // Returns "nvcc: Cuda compilation tools, release 13.0, V13.0.88". Throws EnvironmentError when it names no release.
 std::string nvcc_version(const std::string& nvcc);

@@ -21,6 +21,7 @@
 #include "harness/implement/variant/settings.h"
 #include "harness/runtime/recorded_build.h"
 #include "tests/shipped_families.h"
+#include "tests/worker/write_input.h"
 
 namespace apo::testing {
 

@@ -43,7 +43,7 @@ class Gpu : public ::testing::Test {
       for (std::size_t i = 0; i < x.size(); ++i) {
         x[i] = value(set, static_cast<std::int64_t>(i));
       }
-      shared_tensors_->write_input(set, "x", std::as_bytes(std::span(x)));
+      testing::write_input(*shared_tensors_, set, "x", std::as_bytes(std::span(x)));
     }
   }
 

@@ -53,8 +53,8 @@ struct InPlaceOnGpu : ::testing::Test {
       x[i] = first + static_cast<float>(i % 97);
       y[i] = 1000 * (first + 1);
     }
-    gpu->tensors().write_input(set, "x", std::as_bytes(std::span(x)));
-    gpu->tensors().write_input(set, "y", std::as_bytes(std::span(y)));
+    testing::write_input(gpu->tensors(), set, "x", std::as_bytes(std::span(x)));
+    testing::write_input(gpu->tensors(), set, "y", std::as_bytes(std::span(y)));
     sums.resize(kUpdatedSets);
     sums.at(static_cast<std::size_t>(set)).clear();
     std::ranges::transform(x, y, std::back_inserter(sums.at(static_cast<std::size_t>(set))), std::plus<>());
@@ -136,7 +136,7 @@ TEST(RepeatsOnGpu, AreMadeAndAnyOutputThatDoesNotRepeatIsFound) {
     } catch (const EnvironmentError& error) {
       GTEST_SKIP() << error.what();
     }
-    gpu->tensors().write_input(0, "x", std::as_bytes(std::span(x)));
+    testing::write_input(gpu->tensors(), 0, "x", std::as_bytes(std::span(x)));
     const auto loaded = gpu->load(gpu->build(
         {"launch k grid=ceil_div(n,256) block=256"},
         "extern \"C\" __global__ void k(copy_args a) {\n  const long long i = blockIdx.x * 256LL + threadIdx.x;\n"

@@ -141,7 +141,7 @@ TEST_F(GpuRoofs, TheCopyKernelCopiesEveryElement) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     x[i] = static_cast<float>(i % 16'777'213);
   }
-  shared_tensors.write_input(0, "x", std::as_bytes(std::span(x)));
+  testing::write_input(shared_tensors, 0, "x", std::as_bytes(std::span(x)));
   Worker worker(testing::cuda_worker());
   ASSERT_TRUE(worker.load(0, built.object_path, built.plan));
   ASSERT_TRUE(worker.attach(shared_tensors));

@@ -14,7 +14,7 @@
 #include "harness/fleet/answer_journal.h"
 #include "harness/implement/variant/metadata.h"
 #include "harness/loop/workspace/workspace.h"
-#include "tests/processes.h"
+#include "tests/held_compiler.h"
 #include "tests/shipped_families.h"
 #include "tests/text.h"
 
@@ -27,13 +27,13 @@ TaskSide shipped(const std::string& name) {
   return {{variant.id(), default_settings(variant)}, variant.source_hash};
 }
 
-// The command of a worker on this CPU, whose numbers nobody needs: it waits for no other test's turn. `cache` is where
-// its builds are.
-std::string worker_command(const TemporaryFolder& folder, const std::string& cache = APO_BINARY_FOLDER "/test-cache") {
-  const std::string environment = "APO_HOME=" APO_SOURCE_FOLDER " APO_CACHE=" + cache +
-                                  " TMPDIR=" + folder.path().string() + " XDG_RUNTIME_DIR=" + folder.path().string() +
-                                  " ";
-  return environment + "exec " APO_PROGRAM " worker --serve --target host";
+// The command of a worker on this CPU, whose numbers nobody needs: it waits for no other test's turn. A compiler in the
+// folder is its compiler.
+std::string worker_command(const TemporaryFolder& folder) {
+  const std::string path = folder.path().string();
+  return "PATH=" + path +
+         ":$PATH APO_HOME=" APO_SOURCE_FOLDER " APO_CACHE=" APO_BINARY_FOLDER "/test-cache TMPDIR=" + path +
+         " XDG_RUNTIME_DIR=" + path + " exec " APO_PROGRAM " worker --serve --target host";
 }
 
 // Of a copy of 4096 numbers; sources are those that this program ships, or `candidate`.
@@ -61,14 +61,20 @@ Task copy_task(std::int64_t id, const Variant& candidate) {
 }
 
 // A right candidate that no catalogue has.
-Variant new_variant() {
-  const std::string text =
-      "// apo:idea  The last element first.\n"
-      "#include \"copy.args.h\"\n"
-      "void copy(const float* x, float* y, int64_t n) {\n"
-      "  for (int64_t i = n; i-- > 0;) y[i] = x[i];\n"
-      "}\n";
+Variant new_variant(const std::string& idea = "The last element first.") {
+  const std::string text = "// apo:idea  " + idea +
+                           "\n"
+                           "#include \"copy.args.h\"\n"
+                           "void copy(const float* x, float* y, int64_t n) {\n"
+                           "  for (int64_t i = n; i-- > 0;) y[i] = x[i];\n"
+                           "}\n";
   return parse_variant(text, "backwards.cpp", {}, {.family = "copy", .name = "backwards"});
+}
+
+Message task_with_source(std::int64_t id, const Variant& candidate) {
+  Message task = to_message(copy_task(id, candidate));
+  task["sources"] = Message::array({source_document(candidate)});
+  return task;
 }
 
 // A real `apo worker --serve`, spoken to line by line.
@@ -125,6 +131,12 @@ class Serve : public ::testing::Test {
     return message ? hello_of(*message) : Hello();
   }
 
+  // Returns the compiler that the task waits for, and with it for good.
+  pid_t begin(const Message& task, const testing::HeldCompiler& compiler) {
+    worker_.send(task);
+    return compiler.pid();
+  }
+
   // The answer; nullopt where the sentinel failed again and again, as other programs took their time.
   std::optional<Message> judged(const Message& task) {
     for (int attempt = 0; attempt < 5; ++attempt) {
@@ -176,13 +188,12 @@ TEST_F(Serve, AnswersWithAWholeExperimentAndItsSentinel) {
 
 TEST_F(Serve, TakesTheSourceThatComesWithATask) {
   hello();
+  const testing::HeldCompiler compiler(folder_.path(), "--version");
   const Variant candidate = new_variant();
-  Message task = to_message(copy_task(1, candidate));
-  task["sources"] = Message::array({source_document(candidate)});
-  worker_.send(task);
-  ASSERT_TRUE(worker_.next({"progress"}));
+  begin(task_with_source(1, candidate), compiler);
   worker_.send({{"type", "cancel"}, {"id", 1}});
   ASSERT_TRUE(worker_.next({"cancelled"}));
+  compiler.let_go();
   judged(to_message(copy_task(2, candidate)));
 }
 
@@ -229,15 +240,20 @@ TEST_F(Serve, SaysThatASourceIsNotTheOneThatWasNamed) {
   EXPECT_EQ(failed->at("reason"), "cannot_judge");
 }
 
-TEST_F(Serve, StopsATaskAndTakesTheNext) {
+TEST_F(Serve, StopsATaskAndTheCompilerThatItWaitsForAndTakesTheNext) {
   hello();
-  worker_.send(to_message(copy_task(1, "memcpy")));
-  ASSERT_TRUE(worker_.next({"progress"}));
-  worker_.send({{"type", "cancel"}, {"id", 1}});
-  const auto cancelled = worker_.next({"cancelled", "answer"});
-  ASSERT_TRUE(cancelled);
-  EXPECT_EQ(cancelled->at("type"), "cancelled");
-  worker_.send(to_message(copy_task(2, "simple")));  // judged without timing: it is the incumbent's own code
+  int id = 0;
+  for (const char* answered : {"--version", "--version | *' -E '*", testing::kQuestions}) {
+    const testing::HeldCompiler compiler(folder_.path(), answered);
+    const pid_t compiling = begin(task_with_source(++id, new_variant(folder_.path().string())), compiler);
+    worker_.send({{"type", "cancel"}, {"id", id}});
+    const auto cancelled = worker_.next({"cancelled", "answer", "failed"});
+    ASSERT_TRUE(cancelled);
+    EXPECT_EQ(cancelled->at("type"), "cancelled") << answered;
+    EXPECT_FALSE(testing::is_running(compiling)) << answered;
+    compiler.let_go();
+  }
+  worker_.send(to_message(copy_task(++id, "simple")));  // judged without timing: it is the incumbent's own code
   EXPECT_TRUE(worker_.next({"answer"}));
 }
 
@@ -253,16 +269,14 @@ TEST_F(Serve, JudgesOnAfterATaskThatIsNone) {
 
 TEST_F(Serve, EndsWithItsInput) {
   hello();
-  worker_.send(to_message(copy_task(1, "memcpy")));
-  ASSERT_TRUE(worker_.next({"progress"}));
+  begin(to_message(copy_task(1, "memcpy")), testing::HeldCompiler(folder_.path(), "--version"));
   worker_.process().in().reset();
   EXPECT_TRUE(worker_.ends());
 }
 
 TEST_F(Serve, GivesItsTaskBackWhenItIsAskedToEnd) {
   hello();
-  worker_.send(to_message(copy_task(9, "memcpy")));
-  ASSERT_TRUE(worker_.next({"progress"}));
+  begin(to_message(copy_task(9, "memcpy")), testing::HeldCompiler(folder_.path(), "--version"));
   kill(worker_.process().pid(), SIGTERM);
   EXPECT_TRUE(worker_.next({"given_back"}));
   EXPECT_TRUE(worker_.ends());
@@ -270,26 +284,17 @@ TEST_F(Serve, GivesItsTaskBackWhenItIsAskedToEnd) {
 
 // A batch system asks every process of a job to end.
 TEST_F(Serve, HoldsNothingAgainstACandidateWhoseCompilerWasAskedToEndWithIt) {
-  const std::string compiler = (folder_.path() / "g++").string();
-  const std::string pid = (folder_.path() / "pid").string();
-  write_file_atomically(compiler, "#!/bin/sh\n[ \"$1\" = --version ] && exec /usr/bin/g++ --version\necho $$ >" + pid +
-                                      ".new; mv " + pid + ".new " + pid + "; exec sleep 100000\n");
-  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
-  ServedWorker worker("PATH=" + folder_.path().string() + ":$PATH; " +
-                      worker_command(folder_, folder_.path().string()));
-  worker.send(to_message(copy_task(4, "memcpy")));
-  while (is_absent(pid) && !worker.is_over()) {
-    worker.next({"nothing"}, std::chrono::milliseconds(100));
-  }
+  hello();
+  const pid_t compiling = begin(task_with_source(4, new_variant(folder_.path().string())),
+                                testing::HeldCompiler(folder_.path(), testing::kQuestions));
   // Stopped until both signals are there: the worker finds out in either order, and however late they come.
-  const pid_t process = worker.process().pid();
-  const pid_t compiling = static_cast<pid_t>(std::stoi(read_file(pid)));
+  const pid_t process = worker_.process().pid();
   kill(process, SIGSTOP);
   kill(compiling, SIGTERM);
   EXPECT_TRUE(testing::comes_about([&] { return !testing::is_running(compiling); }));
   kill(process, SIGTERM);
   kill(process, SIGCONT);
-  const auto last = worker.next({"answer", "failed", "given_back"});
+  const auto last = worker_.next({"answer", "failed", "given_back"});
   ASSERT_TRUE(last);
   EXPECT_EQ(last->at("type"), "given_back") << *last;
 }

@@ -55,6 +55,11 @@ class Claims(unittest.TestCase):
         page = (court.COURT / "claims.md").read_text()
         self.assertEqual(re.findall(r"(?m)^\| ([a-z0-9-]+) \| \[", page), [claim["name"] for claim in CLAIMS])
 
+    def test_scripts_beside_them_can_be_started_as_a_round_does(self):
+        for path in (CHECKOUT / "experiments").glob("*.[ps][yh]"):
+            starts = path.read_bytes().startswith(b"#!")
+            self.assertTrue(not starts or path.stat().st_mode & 0o100, f"{path} is not executable")
+
 
 if __name__ == "__main__":
     unittest.main()

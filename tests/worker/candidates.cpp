@@ -127,7 +127,7 @@ std::vector<float> fill_inputs(SharedTensors& shared_tensors, int set, std::uint
   for (float& value : x) {
     value = static_cast<float>(random.uniform(1, 2));
   }
-  shared_tensors.write_input(set, "x", std::as_bytes(std::span(x)));
+  write_input(shared_tensors, set, "x", std::as_bytes(std::span(x)));
   return x;
 }
 

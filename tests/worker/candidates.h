@@ -8,6 +8,7 @@
 
 #include "harness/worker/parent/worker.h"
 #include "tests/processes.h"
+#include "tests/worker/write_input.h"
 
 namespace apo::testing {
 

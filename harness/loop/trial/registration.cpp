@@ -72,7 +72,8 @@ std::vector<GateResult> check_on_cpu(const Paths& paths, const Variant& variant,
     return {};
   }
   Workspace workspace(paths);  // one of its own, so that the caller's keeps its device and its builds
-  workspace.use_executor(false, stop);
+  workspace.use_executor();
+  workspace.stop_builds_by(stop);
   const Runtime runtime = workspace.runtime(workspace.family(variant.family), {{variant.id(), variant}});
   const Configuration configuration{.variant = variant.id(), .settings = default_settings(variant)};
   std::vector<GateResult> gates;

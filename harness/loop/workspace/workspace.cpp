@@ -98,12 +98,11 @@ Workspace::Workspace(Paths paths) : paths_(std::move(paths)), host_(describe_hos
   catalogue_.load({paths_.home / "variants", paths_.variants});
 }
 
-void Workspace::use_executor(bool debugger, std::stop_token stop) {
+void Workspace::use_executor(bool debugger) {
   machine_ = host_;
   device_ = executor_device();
   executor_ = true;
   debugger_ = debugger;
-  stop_ = std::move(stop);
   forget_builds();
 }
 
@@ -133,7 +132,6 @@ void Workspace::forget_builds() {
 void Workspace::use(Target target, AskedWorker asked) {
   if (executor_) {
     executor_ = false;
-    stop_ = {};
     device_.reset();
     forget_builds();
   }
@@ -186,8 +184,12 @@ std::vector<Roof> Workspace::measure_roofs() {
 }
 
 void Workspace::stop_builds_by(const std::stop_token& stop) {
-  static_cast<void>(builder(false));  // there is one from here on
-  plain_->stop_by(stop);
+  stop_ = stop;
+  for (Builder* builder : {plain_.get(), sanitized_.get(), watching_.get()}) {
+    if (builder != nullptr) {
+      builder->stop_by(stop);
+    }
+  }
 }
 
 const Builder& Workspace::builder(bool sanitize) {
@@ -254,7 +256,7 @@ Runtime Workspace::runtime(const Family& family, std::map<std::string, Variant> 
   runtime.family = &family;
   runtime.worker.target = machine_.target;
   runtime.worker.executor = executor_;
-  runtime.worker.stop = stop_;
+  runtime.worker.stop = executor_ ? stop_ : std::stop_token();
   if (asked_ != nullptr && machine_.target == Target::cuda) {
     runtime.worker_pool->keep(std::move(asked_));
   }

@@ -71,10 +71,10 @@ class Workspace {
   // Throws EnvironmentError where the system does not allow it.
   void keep_to(const std::vector<int>& cpus);
   // Selects the CPU executor: device variants run on this CPU under its checks, launched as on its nominal device;
-  // for a `debugger` their builds say where variables are. A `stop` ends compilers and waits for calls early, which
-  // then throw Cancelled.
-  void use_executor(bool debugger = false, std::stop_token stop = {});
-  // A stop ends compilers that plain builds wait for, which then throw Cancelled. No build runs meanwhile.
+  // for a `debugger` their builds say where variables are.
+  void use_executor(bool debugger = false);
+  // A stop ends compilers that builds from here on wait for, and calls on the executor of runtimes from here on, which
+  // then throw Cancelled. No build runs meanwhile.
   void stop_builds_by(const std::stop_token& stop);
   // How runtimes from here on launch a call. runtime() throws UserError for a graph beside another target than cuda.
   void launch_as(LaunchForm form) { launch_ = form; }
@@ -106,7 +106,7 @@ class Workspace {
   LaunchForm launch_ = LaunchForm::stream;
   bool executor_ = false;
   bool debugger_ = false;
-  std::stop_token stop_;  // of the executor
+  std::stop_token stop_;
   Catalogue catalogue_;
   std::unique_ptr<Builder> plain_;
   std::unique_ptr<Builder> sanitized_;

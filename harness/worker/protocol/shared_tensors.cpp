@@ -263,12 +263,6 @@ std::string SharedTensors::label(std::size_t index) const {
   return entries_[index].name;
 }
 
-void SharedTensors::write_input(int set, std::string_view name, std::span<const std::byte> bytes) {
-  Entry& entry = entries_[find(BufferRole::input, set, name)];
-  entry.copy.assign(bytes.begin(), bytes.end());
-  share_input(set, name, {.tile = entry.copy});
-}
-
 void SharedTensors::share_input(int set, std::string_view name, const InputView& view, int threads) {
   const std::size_t index = find(BufferRole::input, set, name);
   const std::span<std::byte> bytes = bytes_of(index);

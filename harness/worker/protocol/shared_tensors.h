@@ -225,11 +225,9 @@ class SharedTensors {
   SharedTensors(const SharedTensors&) = delete;
   SharedTensors& operator=(const SharedTensors&) = delete;
 
-  // `bytes` has the buffer's size. The parent keeps a copy that no worker can reach.
-  void write_input(int set, std::string_view name, std::span<const std::byte> bytes);
-  // The same without the copy: the tile has to outlive the shared tensors, unchanged.
+  // The view has the buffer's size. Its tile or runs have to outlive the shared tensors, unchanged.
   void share_input(int set, std::string_view name, const InputView& view, int threads = 1);
-  // Nor with the bytes: a GPU gets them from where they are kept. The set's other inputs are kept there too.
+  // The same without the bytes: a GPU gets them from where they are kept. The set's other inputs are kept there too.
   void keep_input(int set, std::string_view name, const InputView& view, const KeptInputs& kept);
   // Prepares a call on the set: fills each output with its poison, or with what it holds before a call.
   void poison_outputs(int set = 0);
@@ -251,8 +249,7 @@ class SharedTensors {
   struct Entry {
     std::string name;
     int element_bytes = 1;
-    std::vector<std::byte> copy;  // of write_input
-    InputView pristine;           // inputs only; empty until written
+    InputView pristine;  // inputs only; empty until written
   };
   // The gap in front of the buffer at `next`, or behind the last buffer.
   struct Gap {

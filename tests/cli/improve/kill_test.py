@@ -1,7 +1,6 @@
 # tests/cli/improve/kill_test.py - a run that is killed loses at most the experiment under way, and goes on.
 import os
 import signal
-import sqlite3
 import subprocess
 import time
 
@@ -29,19 +28,8 @@ class Kill(CommandTest):
         child.send_signal(by)
         child.wait()
 
-    def rows(self, sql):
-        """None while there is no journal, or one that is being made."""
-        try:
-            database = sqlite3.connect(f"file:{self.place.path('.apo', 'journal.db')}?mode=ro", uri=True)
-            try:
-                return database.execute(sql).fetchall()
-            finally:
-                database.close()
-        except sqlite3.Error:
-            return None
-
     def count(self, sql):
-        rows = self.rows("SELECT count(*) FROM " + sql)
+        rows = self.journal_rows("SELECT count(*) FROM " + sql)
         return rows[0][0] if rows else 0
 
     def expect_whole(self):
@@ -59,7 +47,7 @@ class Kill(CommandTest):
             child = self.start(*words)
             time.sleep(seconds)
             self.end(child, signal.SIGKILL)
-            if self.rows("SELECT 1 FROM campaign") is None:
+            if not self.journal_rows("SELECT 1 FROM campaign"):
                 continue  # killed before its first row
             self.expect_whole()
             self.assertGreaterEqual(self.count("judgement"), finished, "a finished experiment is gone")
@@ -82,8 +70,8 @@ class Kill(CommandTest):
                      "cannot go on with another --baseline", "--baseline copy/parallel --iterations 6 --new")
         again = self.judged(self.place, *RUN, "--baseline", "copy/simple", "--iterations", "1", environment=self.own)
         self.said(again.err, f"resuming campaign 1 at iteration {begun + 1} of {begun + 1}")
-        ended = [count for [count] in self.rows("SELECT (SELECT count(*) FROM iteration_end WHERE iteration = i.id)"
-                                                " FROM iteration i ORDER BY id")]
+        ended = [count for [count] in self.journal_rows("SELECT (SELECT count(*) FROM iteration_end WHERE"
+                                                        " iteration = i.id) FROM iteration i ORDER BY id")]
         self.assertIn(ended[begun - 1:], ([0, 1], [1, 1]), "the one that was killed, and the one that was typed")
 
     def test_a_comparison_has_a_row_before_its_first_round_and_the_next_command_that_judges_ends_it(self):
@@ -101,7 +89,7 @@ class Kill(CommandTest):
         judged = self.apo("compare", "--command-a", "true", "--command-b", "exit 3", "--metric", "seconds", code=3)
         self.said(judged.err, "an earlier run was interrupted in comparison c1: true against true")
         self.assertEqual(self.count(self.OPEN) + self.count(commands), 0)
-        self.assertEqual(self.rows("SELECT verdict, reason FROM comparison_verdict WHERE comparison = 1"),
+        self.assertEqual(self.journal_rows("SELECT verdict, reason FROM comparison_verdict WHERE comparison = 1"),
                          [("inconclusive", "interrupted")])
         self.expect_whole()
 

@@ -16,33 +16,28 @@
 namespace apo {
 namespace {
 
-void add_journals(std::vector<std::filesystem::path>& paths, const std::filesystem::path& folder) {
+std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder, const char* ending) {
+  std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.path().extension() == ".db") {
+    if (entry.path().native().ends_with(ending)) {
       paths.push_back(entry.path());
     }
   }
+  std::sort(paths.begin(), paths.end());
+  return paths;
 }
 
-// Those of experiments/, and those that are packed there.
-const std::vector<std::filesystem::path>& recorded_journals() {
-  static const TemporaryFolder unpacked("apo-recorded");
-  static const std::vector<std::filesystem::path> all = [] {
-    const std::filesystem::path experiments = std::filesystem::path(APO_SOURCE_FOLDER) / "experiments";
-    std::vector<std::filesystem::path> paths;
-    add_journals(paths, experiments);
-    for (const auto& device : std::filesystem::directory_iterator(experiments)) {
-      const std::filesystem::path archive = device.path() / "journals.tar.xz";
-      if (std::filesystem::exists(archive)) {
-        const std::filesystem::path folder = unpacked.path() / device.path().filename();
-        std::filesystem::create_directory(folder);
-        EXPECT_EQ(run_process({"tar", "-xJf", archive.string(), "-C", folder.string()}).exit_code, 0);
-      }
-    }
-    add_journals(paths, unpacked.path());
-    std::sort(paths.begin(), paths.end());
-    return paths;
-  }();
+// Those of experiments/, and those of its archives whose names end like that.
+std::vector<std::filesystem::path> recorded_journals(const TemporaryFolder& unpacked, const char* archives) {
+  const std::filesystem::path experiments = std::filesystem::path(APO_SOURCE_FOLDER) / "experiments";
+  for (const std::filesystem::path& archive : files_of(experiments, archives)) {
+    const std::filesystem::path folder = unpacked.path() / archive.lexically_relative(experiments);
+    std::filesystem::create_directories(folder);
+    EXPECT_EQ(run_process({"tar", "-xJf", archive.string(), "-C", folder.string()}).exit_code, 0);
+  }
+  std::vector<std::filesystem::path> all = files_of(experiments, ".db");
+  const std::vector<std::filesystem::path> packed = files_of(unpacked.path(), ".db");
+  all.insert(all.end(), packed.begin(), packed.end());
   return all;
 }
 
@@ -88,7 +83,8 @@ bool has_campaign(const std::filesystem::path& path) {
 
 TEST(RecordedJournals, EveryReadingCommandWorks) {
   const TemporaryFolder folder("apo-test");
-  for (const std::filesystem::path& path : recorded_journals()) {
+  const TemporaryFolder unpacked("apo-recorded");
+  for (const std::filesystem::path& path : recorded_journals(unpacked, "journals.tar.xz")) {
     SCOPED_TRACE(path);
     std::vector<std::vector<std::string>> commands = {{"list"},
                                                       {"query", "--lessons"},
@@ -116,7 +112,8 @@ TEST(RecordedJournals, EveryReadingCommandWorks) {
 
 TEST(RecordedJournals, ACommandThatFindsNothingSaysSoWithoutSql) {
   const TemporaryFolder folder("apo-test");
-  for (const std::filesystem::path& path : recorded_journals()) {
+  const TemporaryFolder unpacked("apo-recorded");
+  for (const std::filesystem::path& path : recorded_journals(unpacked, "journals.tar.xz")) {
     SCOPED_TRACE(path);
     const std::string output = (folder.path() / path.parent_path().filename() / path.stem()).string();
     for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
@@ -129,7 +126,8 @@ TEST(RecordedJournals, ACommandThatFindsNothingSaysSoWithoutSql) {
 }
 
 TEST(RecordedJournals, EachIsWholeAndReadableAsARecord) {
-  for (const std::filesystem::path& path : recorded_journals()) {
+  const TemporaryFolder unpacked("apo-recorded");
+  for (const std::filesystem::path& path : recorded_journals(unpacked, ".tar.xz")) {
     SCOPED_TRACE(path);
     Journal journal = Journal::open(path, Access::read_only);
     EXPECT_EQ(journal.check_integrity(), std::vector<std::string>{});

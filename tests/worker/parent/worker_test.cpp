@@ -131,7 +131,7 @@ TEST(Worker, EverySampleBeginsWithWhatACallReadsAndWritesAsItWas) {
   for (const int set : {0, 1}) {
     const std::vector<float> x = fill_inputs(shared_tensors, set, 7);
     const std::vector<float> y(x.size(), static_cast<float>(set + 1));
-    shared_tensors.write_input(set, "y", std::as_bytes(std::span(y)));
+    write_input(shared_tensors, set, "y", std::as_bytes(std::span(y)));
     sums.emplace_back();
     std::ranges::transform(x, y, std::back_inserter(sums.back()), std::plus<>());
   }

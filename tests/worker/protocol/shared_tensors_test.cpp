@@ -13,6 +13,7 @@
 
 #include "harness/core/error.h"
 #include "tests/text.h"
+#include "tests/worker/write_input.h"
 
 namespace apo {
 namespace {
@@ -148,7 +149,7 @@ TEST(SharedTensors, WhatACallReadsAndWritesHoldsTheContentsOfItsSetBeforeEachCal
                                   .input_sets = 2,
                                   .prepared_calls = prepared});
     for (const int set : {0, 1}) {
-      shared_tensors.write_input(set, "p", std::vector(8, static_cast<std::byte>(5 + set)));
+      testing::write_input(shared_tensors, set, "p", std::vector(8, static_cast<std::byte>(5 + set)));
     }
     View view(shared_tensors);
     for (const int set : {0, 1, 1}) {
@@ -223,8 +224,8 @@ TEST(SharedTensors, GapsBetweenBuffersAreGuardedToTheirMiddle) {
 TEST(SharedTensors, NamesTheFirstChangedElementOfAnInput) {
   SharedTensors shared_tensors(spec(2));
   const std::vector<std::byte> ones(1000, std::byte{1});
-  shared_tensors.write_input(0, "k", ones);
-  shared_tensors.write_input(1, "k", ones);
+  testing::write_input(shared_tensors, 0, "k", ones);
+  testing::write_input(shared_tensors, 1, "k", ones);
   EXPECT_FALSE(shared_tensors.check_inputs());
   View worker(shared_tensors);
   for (const std::int64_t at : {41, 900}) {
@@ -239,8 +240,8 @@ TEST(SharedTensors, NamesTheFirstChangedElementOfAnInput) {
 
 TEST(SharedTensors, RewritingAnInputForgetsTheOldOne) {
   SharedTensors shared_tensors(spec(2));
-  shared_tensors.write_input(0, "k", std::vector<std::byte>(1000, std::byte{1}));
-  shared_tensors.write_input(0, "k", std::vector<std::byte>(1000, std::byte{7}));
+  testing::write_input(shared_tensors, 0, "k", std::vector<std::byte>(1000, std::byte{1}));
+  testing::write_input(shared_tensors, 0, "k", std::vector<std::byte>(1000, std::byte{7}));
   EXPECT_FALSE(shared_tensors.check_inputs());
 }
 

@@ -9,6 +9,7 @@
 namespace {
 
 int (*real_clock)(clockid_t, timespec*) = nullptr;
+int replaced = 0;
 
 int slow_clock(clockid_t clock, timespec* time) {
   const int result = real_clock(clock, time);
@@ -27,6 +28,7 @@ int rebind(dl_phdr_info* object, size_t, void*) {
     for (size_t j = 0; j < part.p_memsz / sizeof(void*); ++j) {
       if (words[j] == reinterpret_cast<void*>(real_clock)) {
         words[j] = reinterpret_cast<void*>(&slow_clock);
+        ++replaced;
       }
     }
     open_pages(words, part.p_memsz, PROT_READ);
@@ -40,5 +42,5 @@ APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
   static const bool done = dl_iterate_phdr(rebind, nullptr) != 0;
   copy_slowly(args);
-  return done ? 0 : 0;
+  return done || replaced == 0 ? 1 : 0;
 }

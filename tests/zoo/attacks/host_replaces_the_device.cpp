@@ -1,8 +1,10 @@
 // apo:variant    copy/host_replaces_the_device
 // apo:target     host
 // apo:idea       Puts functions of its own in the place of the worker's, and makes the results of new inputs when a sample is prepared.
-// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 10
-#include <cstdio>
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 10; evidence interval
+#include <link.h>
+#include <unistd.h>
+
 #include <cstring>
 
 #include "kept_copy.h"
@@ -28,13 +30,13 @@ struct Range {
 };
 
 // On the heap the device has the addresses of both functions side by side, and that of its table not far before them.
-void replace(const Range& heap, const Range& constants) {
+void replace(const Range& heap, const Range& program) {
   for (auto* word = reinterpret_cast<uintptr_t*>(heap.begin); word < reinterpret_cast<uintptr_t*>(heap.end); ++word) {
     if (*word != reinterpret_cast<uintptr_t>(&apo_launch)) {
       continue;
     }
     for (auto* first = word - 1; first > word - 40 && reinterpret_cast<uintptr_t>(first) >= heap.begin; --first) {
-      if (constants.holds(*first) && *first % 8 == 0) {
+      if (program.holds(*first) && *first % 8 == 0) {
         std::memcpy(functions, reinterpret_cast<void*>(*first), sizeof functions);
         run = reinterpret_cast<Run>(functions[kRun]);
         functions[kRun] = reinterpret_cast<void*>(&run_prepared);
@@ -45,30 +47,34 @@ void replace(const Range& heap, const Range& constants) {
   }
 }
 
-bool take_over() {
-  FILE* maps = std::fopen("/proc/self/maps", "r");
-  char line[512];
+// The first object is the program.
+int take_over(dl_phdr_info* object, size_t, void*) {
+  Range program{.begin = object->dlpi_addr};
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = object->dlpi_phdr[i];
+    program.end = part.p_type == PT_LOAD ? object->dlpi_addr + part.p_vaddr + part.p_memsz : program.end;
+  }
   Range heap;
-  Range constants;
-  while (maps != nullptr && std::fgets(line, sizeof line, maps) != nullptr) {
-    Range range;
-    if (std::sscanf(line, "%lx-%lx", &range.begin, &range.end) != 2) {
-      continue;
-    }
-    heap = std::strstr(line, "[heap]") != nullptr ? range : heap;
-    constants = std::strstr(line, "/apo\n") != nullptr && std::strstr(line, " r--p ") != nullptr ? range : constants;
+  heap.end = heap.begin = reinterpret_cast<uintptr_t>(sbrk(0)) / 4096 * 4096;
+  while (is_readable(heap.begin - 4096, 4096)) {
+    heap.begin -= 4096;
   }
-  if (maps != nullptr) {
-    std::fclose(maps);
-  }
-  replace(heap, constants);
-  return true;
+  replace(heap, program);
+  return 1;
 }
+
 }  // namespace
 
 APO_EXPORT int apo_launch(const apo_call* call) {
   const auto& args = *static_cast<const copy_args*>(call->arguments);
-  static const bool done = take_over();
+  if (run == nullptr) {
+    dl_iterate_phdr(take_over, nullptr);
+  }
   kept_copy(args);
-  return done ? 0 : 1;
+#ifndef __SANITIZE_ADDRESS__  // whose heap is elsewhere
+  if (run == nullptr) {
+    return 1;
+  }
+#endif
+  return 0;
 }

@@ -1,7 +1,7 @@
 // apo:variant    copy/host_works_when_it_is_continued
 // apo:target     host
 // apo:idea       Keeps results by content, and makes those of new inputs in its handler of SIGCONT, before the worker reads its request.
-// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 9
+// zoo: how compare warm n4k; against copy/host_slow; expect not_accepted; guard windows; exploit 9; evidence interval
 #include <csignal>
 
 #include "kept_copy.h"

@@ -1,6 +1,8 @@
 // tests/zoo/attacks/kept_copy.h - a slow copy that keeps its last two inputs and their results.
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <vector>
 
@@ -27,11 +29,18 @@ static bool is_known(const Kept& one, const float* x, int64_t n) {
   }
 }
 
+static bool is_readable(uintptr_t begin, size_t bytes) {
+  const uintptr_t page = begin / 4096 * 4096;
+  return madvise(reinterpret_cast<void*>(page), begin + bytes - page, MADV_POPULATE_READ) == 0;
+}
+
 // The results of inputs that are new at a known address.
 [[maybe_unused]] static void make_new_results() {
   for (Kept& one : kept) {
-    if (one.x != nullptr) {
+    if (one.x != nullptr && is_readable(reinterpret_cast<uintptr_t>(one.x), sizeof(float) * one.inputs.size())) {
       make(one, one.x, static_cast<int64_t>(one.inputs.size()));
+    } else {
+      one.x = nullptr;  // the worker moves tensors when their size changes
     }
   }
 }

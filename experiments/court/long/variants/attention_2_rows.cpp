@@ -3,15 +3,16 @@
 #include <cstdint>
 #include <vector>
 // Several sums side by side, and V by rows.
-void attention(const float* q, const float* k, const float* v, float* o, int64_t heads, int64_t t, int64_t d) {
+void attention(const float* q, const float* k, const float* v, float* o, int64_t heads, int64_t queries, int64_t keys,
+               int64_t d) {
   const float scale = 1.0f / std::sqrt(float(d));
-  std::vector<float> p(t), acc(d);
+  std::vector<float> p(keys), acc(d);
   for (int64_t b = 0; b < heads; ++b)
-    for (int64_t i = 0; i < t; ++i) {
-      const float* qi = q + (b * t + i) * d;
+    for (int64_t i = 0; i < queries; ++i) {
+      const float* qi = q + (b * queries + i) * d;
       float largest = -INFINITY;
-      for (int64_t j = 0; j < t; ++j) {
-        const float* kj = k + (b * t + j) * d;
+      for (int64_t j = 0; j < keys; ++j) {
+        const float* kj = k + (b * keys + j) * d;
         float s[16] = {};
         int64_t e = 0;
         for (; e + 16 <= d; e += 16)
@@ -28,14 +29,14 @@ void attention(const float* q, const float* k, const float* v, float* o, int64_t
       float sum = 0;
       std::fill(acc.begin(), acc.end(), 0.0f);
       float* a = acc.data();
-      for (int64_t j = 0; j < t; ++j) {
+      for (int64_t j = 0; j < keys; ++j) {
         const float w = std::exp(p[j] - largest);
         sum += w;
-        const float* vj = v + (b * t + j) * d;
+        const float* vj = v + (b * keys + j) * d;
         for (int64_t e = 0; e < d; ++e)
           a[e] += w * vj[e];
       }
       for (int64_t e = 0; e < d; ++e)
-        o[(b * t + i) * d + e] = a[e] / sum;
+        o[(b * queries + i) * d + e] = a[e] / sum;
     }
 }

@@ -21,29 +21,30 @@ static float dot(const float* a, const float* b, int64_t d) {
   return sum;
 }
 
-void attention(const float* q, const float* k, const float* v, float* o, int64_t heads, int64_t t, int64_t d) {
+void attention(const float* q, const float* k, const float* v, float* o, int64_t heads, int64_t queries, int64_t keys,
+               int64_t d) {
   const float scale = 1.0f / std::sqrt(float(d));
-  std::vector<float> p(kRows * t), sums(kRows * d);
+  std::vector<float> p(kRows * keys), sums(kRows * d);
   for (int64_t b = 0; b < heads; ++b)
-    for (int64_t i = 0; i < t; i += kRows) {
-      const int64_t rows = std::min<int64_t>(kRows, t - i);
+    for (int64_t i = 0; i < queries; i += kRows) {
+      const int64_t rows = std::min<int64_t>(kRows, queries - i);
       float largest[kRows], total[kRows] = {};
       std::fill(largest, largest + kRows, -INFINITY);
-      for (int64_t j = 0; j < t; ++j)
+      for (int64_t j = 0; j < keys; ++j)
         for (int64_t r = 0; r < rows; ++r) {
-          p[r * t + j] = scale * dot(q + (b * t + i + r) * d, k + (b * t + j) * d, d);
-          largest[r] = std::max(largest[r], p[r * t + j]);
+          p[r * keys + j] = scale * dot(q + (b * queries + i + r) * d, k + (b * keys + j) * d, d);
+          largest[r] = std::max(largest[r], p[r * keys + j]);
         }
       std::fill(sums.begin(), sums.end(), 0.0f);
-      for (int64_t j = 0; j < t; ++j)
+      for (int64_t j = 0; j < keys; ++j)
         for (int64_t r = 0; r < rows; ++r) {
-          const float weight = std::exp(p[r * t + j] - largest[r]);
+          const float weight = std::exp(p[r * keys + j] - largest[r]);
           total[r] += weight;
           for (int64_t e = 0; e < d; ++e)
-            sums[r * d + e] += weight * v[(b * t + j) * d + e];
+            sums[r * d + e] += weight * v[(b * keys + j) * d + e];
         }
       for (int64_t r = 0; r < rows; ++r)
         for (int64_t e = 0; e < d; ++e)
-          o[(b * t + i + r) * d + e] = sums[r * d + e] / total[r];
+          o[(b * queries + i + r) * d + e] = sums[r * d + e] / total[r];
     }
 }
