@@ -250,9 +250,6 @@ const std::deque<Family>& families();
 void add_family(Family family);
 // nullptr when unknown.
 const Family* find_family(std::string_view name);
-// Adds the families of a shared object that exports `extern "C" void apo_families(std::vector<apo::Family>*)`.
-// Throws std::runtime_error when it cannot be loaded, exports nothing, or repeats a name.
-void load_family_library(const std::string& path);
 
 const Workload* find_workload(const Family& family, std::string_view name);
 // Of memory that a call reads and writes, the input.

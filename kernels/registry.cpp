@@ -1,6 +1,4 @@
-// kernels/registry.cpp - the list of families, built in or loaded, and look-ups in their contracts.
-#include <dlfcn.h>
-
+// kernels/registry.cpp - the list of families, and look-ups in their contracts.
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -35,28 +33,6 @@ void add_family(Family family) {
     throw std::runtime_error("there is already a family '" + family.name + "'");
   }
   mutable_families().push_back(std::move(family));
-}
-
-void load_family_library(const std::string& path) {
-  // Absolute, for dlopen searches its own path for a name without a slash. Never closed: the families hold functions of
-  // this library until the program ends.
-  void* library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    throw std::runtime_error("cannot load the family library '" + path + "': " + dlerror());
-  }
-  auto* provide = reinterpret_cast<void (*)(std::vector<Family>*)>(dlsym(library, "apo_families"));
-  if (provide == nullptr) {
-    throw std::runtime_error("'" + path + "' exports no function apo_families");
-  }
-  std::vector<Family> loaded;
-  provide(&loaded);
-  for (const Family& family : loaded) {
-    if (find_family(family.name) != nullptr) {
-      throw std::runtime_error("'" + path + "' repeats the family '" + family.name + "'");
-    }
-  }
-  auto& all = mutable_families();
-  all.insert(all.end(), loaded.begin(), loaded.end());
 }
 
 const Workload* find_workload(const Family& family, std::string_view name) {

@@ -101,8 +101,7 @@ constexpr std::array kRetiredCommands = {
 
 void add_globals(CLI::App& app, Globals& globals) {
   app.add_option("--journal", globals.journal, "journal file (default: $APO_JOURNAL, else .apo/journal.db)");
-  app.add_option("--families", globals.families,
-                 "load kernel families from this file, FILE.h or a shared object; may repeat")
+  app.add_option("--families", globals.families, "add the kernel family of this file, FILE.h; may repeat")
       ->allow_extra_args(false);
   app.add_flag("--json", globals.json, "print one JSON document on stdout and nothing else");
   app.add_flag("-v,--verbose", globals.verbose, "log more to stderr");
@@ -218,15 +217,6 @@ void leave_out_guards(const std::vector<std::string>& names) {
   }
 }
 
-// The command that makes a shared object of a family's source.
-std::string family_build_command(const fs::path& source) {
-  const fs::path home = home_folder();
-  const fs::path headers =
-      fs::exists(home / "kernels" / "family.h") ? home : home.parent_path().parent_path() / "include" / "autopoiesis";
-  return fmt::format("g++ -std=c++20 -O2 -shared -fPIC -I '{}' '{}' -o '{}'", headers.string(), source.string(),
-                     (source.parent_path() / ("lib" + source.stem().string() + ".so")).string());
-}
-
 // The process that runs a candidate knows no family; a server of agents leaves them to the commands that it starts.
 bool needs_families(const Globals& globals) {
   const std::vector<std::string>& words = globals.words;
@@ -243,21 +233,8 @@ void load_families(const Globals& globals) {
   for (const FamilyProblem& problem : add_known_families(paths.families, oracle_with_notice(paths))) {
     spdlog::warn("family left out: {}; {}", problem.what, problem.hint);
   }
-  for (const fs::path file : globals.families) {
-    const std::string extension = file.extension().string();
-    if (extension == ".h") {
-      add_family_file(file.string(), oracle_with_notice(paths));
-      continue;
-    }
-    if (fs::exists(file) && (extension == ".cpp" || extension == ".cc" || extension == ".cxx")) {
-      throw UserError(fmt::format("'{}' is source code; --families loads a shared object", file.string()),
-                      "build it: " + family_build_command(file));
-    }
-    try {
-      load_family_library(file.string());
-    } catch (const std::runtime_error& error) {
-      throw UserError(error.what(), "build it against the installed headers; 'apo list' shows the families");
-    }
+  for (const std::string& file : globals.families) {
+    add_family_file(file, oracle_with_notice(paths));
   }
 }
 

@@ -28,7 +28,7 @@ struct Globals {
   bool json = false;                  // one JSON document on stdout, nothing else
   bool verbose = false;               // debug logs on stderr
   bool quiet = false;                 // no progress on stderr
-  std::vector<std::string> families;  // shared objects with more families
+  std::vector<std::string> families;  // files with more families
   std::vector<std::string> ablate;    // guards to switch off, for experiments about the judge
   std::vector<std::string> words;     // the command line as typed, beginning with "apo"
   // The words after `--` of `apo profile -- COMMAND ARGS...` and of `apo record`; absent without a `--`.

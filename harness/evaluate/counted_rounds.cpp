@@ -62,9 +62,10 @@ std::vector<Round> run_rounds(const RoundSource& source, RoundStage stage, int w
   for (int index = 0; counted < wanted; ++index) {
     if (index > most) {
       throw EnvironmentError(
-          fmt::format("more than {} rounds of the stage '{}' were void, the last because {}: this machine is too noisy to "
-                      "judge on",
-                      most - wanted, to_string(stage), void_why),
+          fmt::format(
+              "more than {} rounds of the stage '{}' were void, the last because {}: this machine is too noisy to "
+              "judge on",
+              most - wanted, to_string(stage), void_why),
           "stop other work on it and run again");
     }
     observer.progress({.what = what,

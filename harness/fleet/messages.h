@@ -104,7 +104,7 @@ Message to_message(const Task& task);
 Message to_message(const ScanTask& task);
 Message scanned_message(std::int64_t task, const ScanMeasurement& measured);
 Message source_document(const Variant& variant);
-Message family_document(const FamilyFile& family);  // its own file first; one of a shared object is not sent
+Message family_document(const FamilyFile& family);  // its own file first
 Message answer_message(std::int64_t task, const std::string& journal);
 
 // These throw nlohmann::json::exception or UserError for what is none.

@@ -49,10 +49,6 @@ TaskJudge::TaskJudge(Workspace& workspace, Observer& observer) : workspace_(work
 // The family first: a source is read with its contract.
 void TaskJudge::take_sources(const Policy& policy, const std::vector<TaskSide>& sides, const Message& message) {
   if (find_family(policy.family) == nullptr) {
-    if (!message.contains("family_files")) {
-      throw UserError("the family " + policy.family + " is a shared object, which is not sent",
-                      "give the worker its own: apo worker --serve --families FILE.so");
-    }
     take_family(policy.family, files_of(message.at("family_files")));
   }
   Catalogue& catalogue = workspace_.catalogue();

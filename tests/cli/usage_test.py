@@ -1,10 +1,9 @@
 # tests/cli/usage_test.py - help, and what a person who mistypes is told.
 import os
 import shlex
-import subprocess
 import unittest
 
-from apo_test import HAS_GPU, PROGRAM, CommandTest, main, read_file, replaced, source_path
+from apo_test import HAS_GPU, PROGRAM, CommandTest, main, read_file, source_path
 
 GROUPS = {
     "Improve a kernel": "run scan try compare",
@@ -32,7 +31,7 @@ class Usage(CommandTest):
             with self.subTest(command):
                 ran = self.apo(command, "--help")
                 self.said(ran.out, "Usage: apo " + command, "--journal",
-                          "load kernel families from this file, FILE.h or a shared")
+                          "add the kernel family of this file, FILE.h")
                 self.assertEqual(ran.err, "")
                 self.not_said(ran.out, "Excludes:", " in [")
                 for line in ran.out.split("\n\n\n")[0].splitlines():
@@ -208,14 +207,6 @@ class Mistakes(CommandTest):
         os.symlink("loop.db", self.place.path("loop.db"))
         self.said(self.apo("list", "copy", "--journal", "loop.db").err, "leads nowhere")
         self.not_said(self.apo("show", "copy/nowhere", "--journal", "loop.db", code=1).err, "internal error")
-
-    def test_source_of_a_family_is_refused_with_the_command_that_builds_it_and_that_library_loads_by_its_name(self):
-        self.place.write("axpy.cpp", read_file(source_path("tests", "consumer", "axpy.cpp")))
-        error = self.apo("list", "axpy", "--families", "axpy.cpp", code=1).err
-        self.said(error, "'axpy.cpp' is source code")
-        build = replaced(error.split("build it: ", 1)[1], " -O2", "")
-        subprocess.run(["sh", "-c", build], cwd=self.place.folder, check=True)
-        self.said(self.apo("list", "axpy", "--families", "libaxpy.so").out, "n64k")
 
     def test_a_baseline_of_another_target_is_a_mistake_and_not_dropped(self):
         self.place.write("campaign.json", '{"family": "copy", "target": "cuda", "baseline": "copy/simple"}')

@@ -1,4 +1,4 @@
-// tests/consumer/main.cpp - uses the installed libraries: the judge's interval, and the contract of a loaded family.
+// tests/consumer/main.cpp - uses the installed libraries: the judge's interval, and the contract of a family.
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
@@ -52,27 +52,23 @@ void check_contract(const apo::Family& family, const apo::Workload& workload, co
   }
 }
 
-void check_family(const std::string& library) {
-  require(apo::find_family("axpy") == nullptr, "axpy is unknown before its library is loaded");
-  apo::load_family_library(library);
-  const apo::Family* family = apo::find_family("axpy");
-  require(family != nullptr, "axpy is known afterwards");
+void check_family(const std::string& name) {
+  const apo::Family* family = apo::find_family(name);
+  require(family != nullptr, name + " is known");
   for (const apo::Workload& workload : family->workloads) {
-    for (const std::string& regime : family->regimes) {
-      check_contract(*family, workload, regime);
+    if (workload.kind == apo::WorkloadKind::ragged) {
+      check_contract(*family, workload, family->regimes.front());
     }
   }
-  std::printf("%s keeps its contract on %zu workloads\n", family->name.c_str(), family->workloads.size());
+  std::printf("%s keeps its contract\n", name.c_str());
 }
 
 }  // namespace
 
-// The argument is the path of libaxpy.so.
-int main(int argc, char** argv) {
+int main() {
   try {
-    require(argc == 2, "the path of libaxpy.so is given");
     check_judge();
-    check_family(argv[1]);
+    check_family("e88_forward");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "consumer: %s\n", error.what());
     return 1;

@@ -131,7 +131,7 @@ FamilyFile find_file(const std::string& name) {
     names.push_back(family.name);
   }
   if (find_family(name) != nullptr) {
-    throw UserError("the family '" + name + "' is not a file: it is C++ of this program or of a shared object",
+    throw UserError("the family '" + name + "' is not a file: it is C++ of this program",
                     "only families of files are checked; their own tests check the others");
   }
   throw UserError("unknown family '" + name + "'",
