@@ -8,6 +8,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "kernels/random.h"
+
 namespace apo::oracle {
 
 template <class T>
@@ -21,6 +23,14 @@ inline double centred_random() {  // uniform in [-1/2, 1/2)
   random_state ^= random_state >> 7;
   random_state ^= random_state << 17;
   return static_cast<double>(static_cast<std::int64_t>(random_state) >> 11) * 0x1p-53;
+}
+// The same for the same bits within a sample: equal computations err alike, as those of hardware do.
+inline thread_local std::uint64_t sample_seed = 1;
+inline double centred(std::uint64_t bits) {
+  return static_cast<double>(static_cast<std::int64_t>(mix64(sample_seed ^ bits)) >> 11) * 0x1p-53;
+}
+inline double centred(double value) {
+  return centred(std::bit_cast<std::uint64_t>(value));
 }
 
 // Ulps of a correctly rounded operation, and of a special function or a division: CUDA's and the vector libraries' stay
@@ -51,10 +61,14 @@ struct Perturbed {
   }
 
   static Perturbed of(Store exact, double ulps, const char* operation) {
+    return of(exact, ulps, operation, [&] { return centred(static_cast<double>(exact)); });
+  }
+  template <class Drawn>
+  static Perturbed of(Store exact, double ulps, const char* operation, Drawn drawn) {
     Perturbed result;
     result.value = exact;
     if (exact != 0 && std::isfinite(static_cast<double>(exact)) && is_perturbed(operation)) {
-      result.value += static_cast<Store>(ulps * centred_random()) * spacing(exact);
+      result.value += static_cast<Store>(ulps * drawn()) * spacing(exact);
       if ((result.value < 0) != (exact < 0)) {  // of a number below the normal ones: no rounding changes its sign
         result.value = 0;
       }
@@ -62,10 +76,12 @@ struct Perturbed {
     return result;
   }
   // Of a correctly rounded operation: exact where the format holds the result, as in x * 1.
-  static Perturbed rounded(Store exact, const char* operation) {
+  static bool holds(Store exact) {
     using Format = std::conditional_t<kPrecision <= 24, float, double>;
-    const bool holds = static_cast<Store>(static_cast<Format>(exact)) == exact && std::abs(exact) >= kSmallestNormal;
-    return of(exact, holds ? 0 : kRounded, operation);
+    return static_cast<Store>(static_cast<Format>(exact)) == exact && std::abs(exact) >= kSmallestNormal;
+  }
+  static Perturbed rounded(Store exact, const char* operation) {
+    return of(exact, holds(exact) ? 0 : kRounded, operation);
   }
   // Of a sum whose terms cancel: exact in every format, but not what is left when the terms come in another order, are
   // fused with what made them, or one of them is a running mean where the reference has that of all. So it is off by up
@@ -73,11 +89,18 @@ struct Perturbed {
   // cancel exactly, and smaller than the error of Welford's variance.
   static Perturbed summed(Store a, Store b) {
     const Store larger = std::max(std::abs(a), std::abs(b));
+    // What a running sum is off by when a term is added depends on that and on the exponent of the sum, whose bits are
+    // on its own grid: equal terms are rounded one way as long as that stays.
+    const auto drawn = [&] {
+      const auto sum = std::bit_cast<std::uint64_t>(static_cast<double>(a + b)) & 0xfff0000000000000ull;
+      const Store term = std::abs(a) < std::abs(b) ? a : b;
+      return centred(std::bit_cast<std::uint64_t>(static_cast<double>(term)) ^ mix64(sum));
+    };
     if (!(std::abs(a + b) < larger / 2) || !is_perturbed(kAddition)) {
-      return rounded(a + b, kAddition);
+      return of(a + b, holds(a + b) ? 0 : kRounded, kAddition, drawn);
     }
     Perturbed result;
-    result.value = a + b + static_cast<Store>(kSpecial * centred_random()) * spacing(larger);
+    result.value = a + b + static_cast<Store>(kSpecial * drawn()) * spacing(larger);
     return result;
   }
   // An input: exact, but for what hardware flushes when it loads it.
@@ -91,7 +114,8 @@ struct Perturbed {
     }
     Perturbed result;
     const Store step = spacing(value) * static_cast<Store>(std::ldexp(1.0, kPrecision - bits));
-    result.value = value + static_cast<Store>(centred_random()) * std::max(step, static_cast<Store>(smallest));
+    result.value =
+        value + static_cast<Store>(centred(static_cast<double>(value))) * std::max(step, static_cast<Store>(smallest));
     return result;
   }
   // With a relative error of at most 2^-bits.

@@ -295,6 +295,7 @@ inline Errors sampled_errors(Request& request, const Version& noisy, std::int64_
       draws = own_draws;
       random_state = derive_seed(request.header().seed, "sample", static_cast<std::uint64_t>(first) + i) ^
                      mix64(static_cast<std::uint64_t>(unit));
+      sample_seed = random_state;
       try {
         samples[i] = output_values(request.contract(), part, run(request, noisy, given));
       } catch (...) {
@@ -359,9 +360,8 @@ inline void widen_common_errors(const Contract& contract, const std::vector<Plac
 }
 
 // The root mean square of what the samples are off from the values in the output arrays, which are the expected ones.
-// Rounding at random does not see that sums of equal terms are all rounded one way; half the error of the honest
-// version, where that is more, does. An integer that a sample or the honest version decides otherwise gets infinity, as
-// it may be either.
+// Half the error of the honest version takes its place where that is more. An integer that a sample or the honest
+// version decides otherwise gets infinity, as it may be either.
 inline void estimate_noise(Request& request, const Version& noisy, const Version& honest, std::int64_t unit,
                            const Part& part, std::int64_t at_once) {
   const Arguments given = arguments_of(request, part);

@@ -138,7 +138,6 @@ class ReadOnFault {
     const Turn turn(busy_);
     part_ = &part;
     type_ = type;
-    seed_ = random_state;
     const auto bytes = static_cast<std::size_t>(part.count() * type.bytes);
     there_.assign((bytes + kStretch - 1) / kStretch, 0);
     brought_ = 0;
@@ -182,10 +181,7 @@ class ReadOnFault {
       const std::size_t slot = free_slot();
       const std::int64_t fits = static_cast<std::int64_t>(kStretch) / type_.bytes;
       const std::int64_t first = static_cast<std::int64_t>(stretch) * fits;
-      const std::uint64_t state = random_state;
-      random_state = mix64(seed_ ^ mix64(stretch));  // whatever was read before
       read_numbers(*part_, type_, first, std::min(fits, part_->count() - first), slot_memory_ + slot * kStretch);
-      random_state = state;
       checked(mmap(memory_ + stretch * kStretch, kStretch, PROT_READ | PROT_WRITE,
                    MAP_SHARED | MAP_FIXED | MAP_POPULATE, file_, static_cast<off_t>(slot * kStretch)));
       there_[stretch] = 1;
@@ -219,7 +215,6 @@ class ReadOnFault {
   std::atomic<std::size_t> bytes_ = 0;
   const StoredPart* part_ = nullptr;
   NumberType type_;
-  std::uint64_t seed_ = 0;
   std::vector<char> there_;  // by stretch
   std::size_t brought_ = 0;
   int file_ = -1;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -15,15 +16,15 @@ namespace {
 using Noisy = Perturbed<24, double>;
 
 template <class Make>
-double spread(double exact, Make make) {
+double spread(double exact, Make make, int samples = 4000) {
   random_state = 12345;
   double squares = 0;
-  constexpr int kSamples = 4000;
-  for (int i = 0; i < kSamples; ++i) {
+  for (int i = 0; i < samples; ++i) {
+    sample_seed = static_cast<std::uint64_t>(i);
     const double error = make().value - exact;
     squares += error * error;
   }
-  return std::sqrt(squares / kSamples);
+  return std::sqrt(squares / samples);
 }
 
 // A uniform error of one ulp has sigma ulp / sqrt(12); near 1 an ulp of binary32 is 2^-23.
@@ -45,6 +46,31 @@ TEST(Perturbed, ASumThatCancelsIsOffByFourUlpsOfItsTerms) {
   EXPECT_NEAR(spread(0.25, [] { return Noisy(1.5) + Noisy(-1.25); }), sigma, sigma / 10);
   EXPECT_EQ(spread(1.5, [] { return Noisy(1.5) - Noisy(0.0); }), 0);
   EXPECT_EQ(spread(0, [] { return Noisy(0.0) - Noisy(0.0); }), 0);
+}
+
+// Of 2048 times the same number binary32 rounds every sum one way, up to half an ulp each; of others at random.
+TEST(Perturbed, SumsOfEqualTermsErrAsThoseOfHardware) {
+  constexpr int kTerms = 2048;
+  const auto added = [](auto term) {
+    auto total = term;
+    for (int i = 1; i < kTerms; ++i) {
+      total += term;
+    }
+    return total;
+  };
+  double most = 0;
+  double noise = 0;
+  for (int i = 0; i < 20; ++i) {
+    const float term = 0.11F + 0.001F * static_cast<float>(i);
+    const double exact = static_cast<double>(term) * kTerms;
+    most = std::max(most, std::fabs(static_cast<double>(added(term)) - exact) / exact);
+    noise = std::max(noise, spread(
+                                exact, [&] { return added(Noisy(static_cast<double>(term))); }, 100) /
+                                exact);
+  }
+  EXPECT_GT(most, 64 * 0x1p-24) << "at random it is about 10";
+  EXPECT_GT(noise, most / 2.2);
+  EXPECT_LT(noise, 4 * most);
 }
 
 TEST(Perturbed, ASumInAnyOrderHasEachTermOnce) {

@@ -212,9 +212,9 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/runtime", 2478},
     {"harness/worker", 12588},
     {"journal", 5260},
-    {"kernels", 5538},
+    {"kernels", 5557},
     {"reports", 4321},
-    {"tests", 66011},
+    {"tests", 66037},
 };
 
 std::size_t lines_of(const fs::path& path) {
