@@ -26,11 +26,9 @@ inline double centred_random() {  // uniform in [-1/2, 1/2)
 }
 // The same for the same bits within a sample: equal computations err alike, as those of hardware do.
 inline thread_local std::uint64_t sample_seed = 1;
-inline double centred(std::uint64_t bits) {
+inline double centred(double value, std::uint64_t more = 0) {
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value) ^ more;
   return static_cast<double>(static_cast<std::int64_t>(mix64(sample_seed ^ bits)) >> 11) * 0x1p-53;
-}
-inline double centred(double value) {
-  return centred(std::bit_cast<std::uint64_t>(value));
 }
 
 // Ulps of a correctly rounded operation, and of a special function or a division: CUDA's and the vector libraries' stay
@@ -61,7 +59,7 @@ struct Perturbed {
   }
 
   static Perturbed of(Store exact, double ulps, const char* operation) {
-    return of(exact, ulps, operation, [&] { return centred(static_cast<double>(exact)); });
+    return of(exact, ulps, operation, by_value(exact));
   }
   template <class Drawn>
   static Perturbed of(Store exact, double ulps, const char* operation, Drawn drawn) {
@@ -76,12 +74,12 @@ struct Perturbed {
     return result;
   }
   // Of a correctly rounded operation: exact where the format holds the result, as in x * 1.
-  static bool holds(Store exact) {
+  static Perturbed rounded(Store exact, const char* operation) { return rounded(exact, operation, by_value(exact)); }
+  template <class Drawn>
+  static Perturbed rounded(Store exact, const char* operation, Drawn drawn) {
     using Format = std::conditional_t<kPrecision <= 24, float, double>;
-    return static_cast<Store>(static_cast<Format>(exact)) == exact && std::abs(exact) >= kSmallestNormal;
-  }
-  static Perturbed rounded(Store exact, const char* operation) {
-    return of(exact, holds(exact) ? 0 : kRounded, operation);
+    const bool holds = static_cast<Store>(static_cast<Format>(exact)) == exact && std::abs(exact) >= kSmallestNormal;
+    return of(exact, holds ? 0 : kRounded, operation, drawn);
   }
   // Of a sum whose terms cancel: exact in every format, but not what is left when the terms come in another order, are
   // fused with what made them, or one of them is a running mean where the reference has that of all. So it is off by up
@@ -94,14 +92,12 @@ struct Perturbed {
     const auto drawn = [&] {
       const auto sum = std::bit_cast<std::uint64_t>(static_cast<double>(a + b)) & 0xfff0000000000000ull;
       const Store term = std::abs(a) < std::abs(b) ? a : b;
-      return centred(std::bit_cast<std::uint64_t>(static_cast<double>(term)) ^ mix64(sum));
+      return centred(static_cast<double>(term), mix64(sum));
     };
     if (!(std::abs(a + b) < larger / 2) || !is_perturbed(kAddition)) {
-      return of(a + b, holds(a + b) ? 0 : kRounded, kAddition, drawn);
+      return rounded(a + b, kAddition, drawn);
     }
-    Perturbed result;
-    result.value = a + b + static_cast<Store>(kSpecial * drawn()) * spacing(larger);
-    return result;
+    return a + b + static_cast<Store>(kSpecial * drawn()) * spacing(larger);
   }
   // An input: exact, but for what hardware flushes when it loads it.
   static Perturbed given(double x) {
@@ -145,6 +141,9 @@ struct Perturbed {
   friend bool operator==(Perturbed a, Perturbed b) { return a.value == b.value; }
 
  private:
+  static auto by_value(Store exact) {
+    return [exact] { return centred(static_cast<double>(exact)); };
+  }
   static constexpr const char* kAddition = "addition";
   static constexpr double kSmallestNormal = kPrecision <= 24 ? 0x1p-126 : 0x1p-1022;
 

@@ -331,10 +331,7 @@ TEST_F(Graphs, NobodyWaitsForTheGpuWhileOneIsCaptured) {
   call("cuStreamBeginCapture_v2", &kCaptured);
   std::vector<char> memory(64, '\0');
   cuda::Pointer at = there(memory);
-  const struct {
-    cuda::Pointer* at;
-    std::size_t bytes;
-  } parameters{.at = &at, .bytes = memory.size()};
+  const Allocation parameters{.at = &at, .bytes = memory.size()};
   made("cuMemAlloc_v2", &parameters);
   EXPECT_NE(RecorderTest::fill(address_, 8).find("while a stream is captured"), std::string::npos);
   EXPECT_EQ(waits, 0);

@@ -36,6 +36,12 @@ inline int attribute_of(void* value, int attribute, cuda::Pointer at) {
   return cuda::kSuccess;
 }
 
+// The parameters of cuMemAlloc.
+struct Allocation {
+  cuda::Pointer* at;
+  std::size_t bytes;
+};
+
 class RecorderTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -21,10 +21,7 @@ TEST_F(Recorder, MemoryIsKeptAsTheCallFindsIt) {
 TEST_F(Recorder, MemoryThatTheCallAllocatesBeginsAsNoNumber) {
   std::vector<char> memory(64, '\0');
   cuda::Pointer at = there(memory);
-  const struct {
-    cuda::Pointer* at;
-    std::size_t bytes;
-  } parameters{.at = &at, .bytes = memory.size()};
+  const Allocation parameters{.at = &at, .bytes = memory.size()};
   made("cuMemAlloc_v2", &parameters, cuda::kOutOfMemory);
   EXPECT_EQ(memory, std::vector<char>(64, '\0')) << "what a failed call returns is no memory of its";
   made("cuMemAlloc_v2", &parameters);
