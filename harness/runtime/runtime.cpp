@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <exception>
-#include <limits>
 #include <numeric>
 
 #include "harness/core/error.h"
@@ -123,8 +123,17 @@ OutputViews view_outputs(const SharedTensors& shared_tensors, const Family& fami
   return outputs;
 }
 
-int most_repetitions(const Family& family) {
-  return updates_in_place(family) ? kMostImages : std::numeric_limits<int>::max();
+int calls_in_sample(const Family& family, const Axes& axes, double call_ns, CachePolicy cache, double sample_ns) {
+  constexpr double kLongCallNs = 2e6;
+  constexpr std::int64_t kMostCopied = 256 << 20;
+  if (!std::isfinite(call_ns) || call_ns <= 0) {
+    throw UserError("a call of " + format_g(call_ns) + " ns is not a time", "measure it again");
+  }
+  if (call_ns >= kLongCallNs || (cache == CachePolicy::cold && tensor_bytes(family, axes) > kMostCopied)) {
+    return 1;
+  }
+  const double most = updates_in_place(family) ? kMostImages : 1e6;
+  return static_cast<int>(std::clamp(std::ceil(sample_ns / call_ns), 2.0, most));
 }
 
 std::int64_t tensor_bytes(const Family& family, const Axes& axes) {

@@ -103,8 +103,15 @@ TensorBytes read_outputs(const SharedTensors& shared_tensors, const Family& fami
 // The same in the memory that the worker writes to.
 OutputViews view_outputs(const SharedTensors& shared_tensors, const Family& family);
 
-// Of the calls in one sample on a GPU: each that updates tensors in place works on a copy of its own.
-int most_repetitions(const Family& family);
+// Returns how many calls a sample on a GPU has: those of `sample_ns`, at least two. They are back to back, so that they
+// share the cost of the sample's events, a launch and its start, some us; where the cache is cold they work on copies
+// of the tensors in turn, so that each finds its own out of the cache. It is one call behind a flush where a call takes
+// 2 ms, or where the cache is cold and copies would be large: more than 256 MiB each. The two forms differ by the cost
+// that is shared: which one a workload has is decided by its tensors, not by how fast a candidate is. Where a call
+// updates tensors in place, there are at most as many as there can be copies. Throws UserError when `call_ns` is no
+// time.
+int calls_in_sample(const Family& family, const Axes& axes, double call_ns, CachePolicy cache,
+                    double sample_ns = 100e3);
 
 // Returns the bytes of all tensors of a call, inputs and outputs.
 std::int64_t tensor_bytes(const Family& family, const Axes& axes);

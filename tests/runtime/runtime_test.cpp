@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <stdexcept>
 
 #include "harness/core/error.h"
@@ -204,6 +205,37 @@ TEST(DrawnTogether, IsWhatAThirdOfTheMemoryHoldsAndOneSetInAnyCase) {
   EXPECT_EQ(drawn_together(kGigabyte, 16 * kGigabyte), 1U);
   EXPECT_EQ(drawn_together(100 * kGigabyte, kGigabyte), 1U);
   EXPECT_GT(drawn_together(0, kGigabyte), 1'000'000U) << "what is small is bounded by the threads alone";
+}
+
+// x[n] and y[n], of which x is memory that a call updates where `in_place`.
+Family two_tensors(bool in_place) {
+  const auto shape = [](const Axes& axes) { return std::vector<std::int64_t>{axes.at("n")}; };
+  const TensorSpec x{.name = "x", .dtype = DType::f32, .role = Role::input, .shape = shape, .in_place = in_place};
+  TensorSpec y = x;
+  y.role = Role::output;
+  y.name = in_place ? "x" : "y";
+  Family family;
+  family.tensors = {x, y};
+  return family;
+}
+
+TEST(CallsInSample, TheTensorsDecideTheFormOfColdCallsAndNoMeasurementUpToTwoMilliseconds) {
+  const Family copy = two_tensors(false);
+  const Axes small = {{"n", 32 << 20}};  // 256 MiB of both
+  const Axes large = {{"n", (32 << 20) + 1}};
+  for (const double ns : {30e3, 49.9e3, 50.1e3, 390e3, 410e3, 1.9e6}) {
+    EXPECT_EQ(calls_in_sample(copy, small, ns, CachePolicy::cold, 400e3), std::max(2.0, std::ceil(400e3 / ns))) << ns;
+    EXPECT_EQ(calls_in_sample(copy, large, ns, CachePolicy::cold, 400e3), 1) << ns;
+    EXPECT_GE(calls_in_sample(copy, large, ns, CachePolicy::warm, 400e3), 2) << ns;
+  }
+  EXPECT_EQ(calls_in_sample(copy, small, 2e6, CachePolicy::cold, 400e3), 1);
+}
+
+TEST(CallsInSample, HasAnEndAndTakesNoTimeThatIsNone) {
+  EXPECT_EQ(calls_in_sample(two_tensors(false), {{"n", 1}}, 1e-3, CachePolicy::cold, 400e3), 1'000'000);
+  EXPECT_EQ(calls_in_sample(two_tensors(true), {{"n", 1}}, 1e-3, CachePolicy::cold, 400e3), kMostImages);
+  EXPECT_THROW(calls_in_sample(two_tensors(false), {{"n", 1}}, 0, CachePolicy::cold), UserError);
+  EXPECT_THROW(calls_in_sample(two_tensors(false), {{"n", 1}}, std::nan(""), CachePolicy::warm), UserError);
 }
 
 }  // namespace

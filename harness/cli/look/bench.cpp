@@ -11,19 +11,18 @@
 #include "harness/core/error.h"
 #include "harness/core/system/secret.h"
 #include "harness/core/text.h"
-#include "harness/evaluate/judge/round.h"
 #include "harness/implement/variant/settings.h"
 #include "harness/loop/workspace/chosen_workload.h"
 #include "harness/loop/workspace/workspace.h"
 #include "harness/profile/gpu/profile_processes.h"
+#include "harness/runtime/runtime.h"
 #include "harness/worker/parent/evidence.h"
 
 namespace apo {
 namespace {
 
-// On a GPU: calls until its clock has risen, and the length below which a sample holds several calls, as in the judge.
+// On a GPU: calls until its clock has risen.
 constexpr int kCudaWarmupCalls = 64;
-constexpr double kShortCallNs = 50e3;
 
 struct BenchOptions {
   std::vector<std::string> names;
@@ -87,8 +86,7 @@ class Benchmarked {
     repetitions_ = 1;
     const std::vector<double> ns = time(kCudaWarmupCalls);
     const double shortest = *std::min_element(ns.begin(), ns.end());
-    repetitions_ =
-        std::min(repetitions(std::max(shortest, 1.0), 0, shortest >= kShortCallNs), most_repetitions(*runtime_.family));
+    repetitions_ = calls_in_sample(*runtime_.family, workload_.axes, std::max(shortest, 1.0), cache_);
   }
 
   Runtime runtime_;

@@ -10,7 +10,7 @@
 namespace apo {
 
 // Changes whenever the same raw samples could give another verdict.
-inline constexpr std::string_view kRuleVersion = "apo-judge-5";
+inline constexpr std::string_view kRuleVersion = "apo-judge-6";
 
 // The search stage may accept at `rounds` rounds when the lower bound at level `alpha` clears the margin.
 struct Look {

@@ -136,17 +136,6 @@ void check_coin(const Round& round) {
   }
 }
 
-int repetitions(double call_ns, double timer_resolution_ns, bool flush_before_sample) {
-  if (!std::isfinite(call_ns) || call_ns <= 0 || !std::isfinite(timer_resolution_ns) || timer_resolution_ns < 0) {
-    damaged("a call of " + format_g(call_ns) + " ns is not a time");
-  }
-  if (flush_before_sample) {
-    return 1;
-  }
-  const double shortest_ns = std::max(200 * timer_resolution_ns, 100e3);
-  return static_cast<int>(std::clamp(std::ceil(shortest_ns / call_ns), 1.0, 1e6));
-}
-
 bool is_warm(const std::vector<Block>& warmup, const JudgePreset& preset, double busy_s) {
   const auto blocks = static_cast<int>(warmup.size());
   if (blocks < preset.warmup_min_blocks || blocks < 2 ||

@@ -36,9 +36,6 @@ void check_coin(const Round& round);
 
 // ---------------------------------------------------------------- label-blind rules, while the round runs
 
-// Returns r, the number of kernel runs in one sample of a GPU; it is the same for both slots and fixed in round 1.
-// `call_ns` is the shortest call of either slot. Flushing the cache before every sample forces 1.
-int repetitions(double call_ns, double timer_resolution_ns, bool flush_before_sample);
 // Decides whether the warm-up may stop. The limit on blocks binds only after the least time has passed, because an idle
 // device needs time, not calls, to raise its clock. That time is the time of the samples, or `busy_s` where more is
 // known.

@@ -23,11 +23,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// cuEventElapsedTime counts in half microseconds, but an event pair, a launch and its start take 4 to 5 us. A sample of
-// 200 times this is so long that they are about a hundredth of it.
-constexpr double kEventResolutionNs = 2000;
-// On cuda a shorter call is timed back to back on rotating copies of its tensors, which stay cold without a flush.
-constexpr double kShortCallNs = 50e3;
+// cuEventElapsedTime counts in half microseconds, but an event pair, a launch and its start take 4 to 5 us: about a
+// hundredth of this.
+constexpr double kSampleNs = 400e3;
 
 // Notes the state of a GPU that could make the round void.
 void note_clock(RoundEnvironment& environment, std::optional<double>& mhz, const std::optional<DeviceState>& state) {
@@ -99,9 +97,7 @@ Result<Done> RoundRunner::warm_up(RoundSession& session, std::size_t which, std:
       for (const Sample& sample : block->samples) {
         shortest = std::min(shortest, static_cast<double>(sample.ns));
       }
-      const bool flush = cache_ == CachePolicy::cold && shortest >= kShortCallNs;
-      repetitions_[which] =
-          std::min(apo::repetitions(shortest, kEventResolutionNs, flush), most_repetitions(*runtime_.family));
+      repetitions_[which] = calls_in_sample(*runtime_.family, workloads_[which].axes, shortest, cache_, kSampleNs);
       if (repetitions_[which] != repetitions) {
         repetitions = repetitions_[which];
         result.warmup.clear();  // of samples with another number of calls

@@ -19,7 +19,6 @@
 namespace apo {
 namespace {
 
-constexpr double kShortCallNs = 50e3;  // on a GPU: below it a sample holds several calls, as in the judge
 // Of the effect of so few blocks that they show no spread.
 constexpr std::size_t kFewBlocks = 3;
 constexpr double kSdOfFewBlocks = 0.1;
@@ -196,9 +195,7 @@ Result<ScanProcess::Processes> ScanProcess::blocks_on_gpu(const TimedArm& candid
   const StageRange range("timed");
   const double shortest = std::min(*call, incumbent_ns_);
   RunRequest request{
-      .order = {},
-      .repetitions = std::min(repetitions(shortest, 0, shortest >= kShortCallNs), most_repetitions(*runtime_.family)),
-      .cache = cache_};
+      .order = {}, .repetitions = calls_in_sample(*runtime_.family, workload_.axes, shortest, cache_), .cache = cache_};
   const double block_s = 2e-9 * request.repetitions * (*call + incumbent_ns_);
   const int blocks = blocks_in(effort, effort.seconds, block_s);
   const std::uint64_t seed = derive_seed(seed_, "order", processes_++);

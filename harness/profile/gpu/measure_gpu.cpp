@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 
@@ -19,7 +18,6 @@ namespace {
 
 constexpr int kCudaWarmupCalls = 64;
 constexpr int kCudaTimedCalls = 60;
-constexpr double kCudaShortNs = 50e3;
 // PC samples: some 10 ms of work, in which each SM is sampled every microsecond or so.
 constexpr double kSampledNs = 20e6;
 constexpr int kMostSampledCalls = 100;
@@ -196,10 +194,8 @@ Profile time_on_cuda(const CudaSubject& subject, ProfileProcesses& processes, co
   processes.await_quiet("times", false);
   const CachePolicy cache = subject.cache;
   const StageRange range("times by events");
-  const double first_ns = candidate.time(kCudaWarmupCalls, cache).back();
-  // As in a round of the judge: the events' own time is shared among the calls of a sample.
-  const int wanted = first_ns < kCudaShortNs ? static_cast<int>(std::ceil(2 * kCudaShortNs / first_ns)) : 1;
-  const int repetitions = std::min(wanted, most_repetitions(*subject.runtime.family));
+  const double first_ns = std::max(candidate.time(kCudaWarmupCalls, cache).back(), 1.0);
+  const int repetitions = calls_in_sample(*subject.runtime.family, subject.workload.axes, first_ns, cache);
   measured.times.push_back({.threads = 1, .ns = candidate.time(kCudaTimedCalls, cache, repetitions)});
   measured.l2_bytes = cache == CachePolicy::warm ? machine.l2_bytes : 0;  // cold: everything comes from memory
   measured.l3_bytes = 0;

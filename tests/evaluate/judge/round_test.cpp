@@ -92,15 +92,6 @@ TEST(RoundDraw, FlippedCoinInARecordIsFound) {
 
 // ---------------------------------------------------------------- label-blind rules
 
-TEST(Repetitions, FillTheShortestSampleThatTheTimerCanResolve) {
-  EXPECT_EQ(repetitions(1e6, 30, false), 1);
-  EXPECT_EQ(repetitions(1000, 1000, false), 200);  // 200 x timer resolution
-  EXPECT_EQ(repetitions(30e3, 500, false), 4);
-  EXPECT_EQ(repetitions(1000, 30, true), 1);  // a cold cache holds for one call only
-  EXPECT_THROW(repetitions(0, 30, false), UserError);
-  EXPECT_THROW(repetitions(std::nan(""), 30, true), UserError);
-}
-
 TEST(WarmUp, StopsWhenSteadyAndLongEnough) {
   const JudgePreset preset = standard_preset();
   EXPECT_FALSE(is_warm({}, preset));
