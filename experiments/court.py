@@ -73,7 +73,7 @@ class Measured:
                                        env=dict(os.environ, APO_HOME=home or str(HERE.parent)), stdout=output,
                                        stderr=subprocess.STDOUT)
             while process.poll() is None:
-                self.peak = max(self.peak, memory_of(process.pid))
+                self.peak = max(self.peak, memory_of(process.pid) if options.memory else 0)
                 if time.monotonic() - begin > options.limit:
                     process.terminate()
                     process.wait()
@@ -162,6 +162,7 @@ def main():
     parser.add_argument("--clones", metavar="FOLDER", help="files of their authors, on a GPU")
     parser.add_argument("--long", action="store_true", help="operations whose calls take seconds")
     parser.add_argument("program")
+    parser.set_defaults(memory=True)
     options = parser.parse_args()
     columns = ["register", "register the first variant", "first verdict", "second verdict"] if options.long else [
         "register", "family check", "first try", "second try", "verify"]

@@ -2,7 +2,7 @@
 # experiments/inside_step.sh BUNDLE OUT [PART...] - two variants of a kernel alone and inside a recorded step, as a stream and as a graph.
 #
 # BUNDLE is from bundle.sh. Needs nvcc, cmake and cuBLAS. PARTs, one or two minutes each (default: all):
-#   three   a range of a program of three kernels; B is A with a worse body, so that the step has to lose what the kernel loses
+#   three   a range of a program of three kernels; B is A with scattered accesses, so that the step has to lose what the kernel loses
 #   sums    a kernel of examples/e88_lm: recorded, edited, judged alone and inside the backward pass, and put back by
 #           apo compare --application
 #   stages  two stages of e88_backward inside that pass: the one that is faster alone may cost in the step
@@ -71,7 +71,7 @@ T
 three() {
   ok nvcc -o program program.cu -ldl && ok "$apo" record --kernel axpy -- ./program &&
     ok "$apo" record --range step --to three.step -- ./program || return
-  sed 's|^  // write what the recorded kernel does|  const int i = blockIdx.x * 256 + threadIdx.x; if (i < p2) { volatile float v = p3 * p0[i]; v = p3 * p0[i]; p1[i] += v; }|; s|axpy/first|axpy/slow|' \
+  sed 's|^  // write what the recorded kernel does|  const int j = blockIdx.x * 256 + threadIdx.x, i = j % 1024 * 1024 + j / 1024; if (j < p2) p1[i] += p3 * p0[i];|; s|axpy/first|axpy/slow|' \
     axpy/first.cu >axpy/slow.cu
   ok "$apo" register axpy/axpy.h && ok "$apo" register axpy/recorded.cu && ok "$apo" register axpy/slow.cu || return
   for launch in stream graph; do inside three three axpy/recorded axpy/slow "$launch"; done

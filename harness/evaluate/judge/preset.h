@@ -63,7 +63,9 @@ struct JudgePreset {
   bool ranks_only = false;  // gives an interval after the last look, and never a decision
 
   double void_fraction = 0.2;  // more void rounds than this: too noisy to judge
-  double clock_change = 0.05;
+  // The arms of a block share the clock, and a GPU at its limit of power changes it by up to that in a tenth of a
+  // second.
+  double clock_change = 0.25;
   double slow_round = 4;  // times the median round
 };
 

@@ -239,7 +239,7 @@ TEST(Judge, MoreThanAFifthOfVoidRoundsIsTooNoisy) {
   while (!judge.next().finished) {
     Round round = make_round(judge.next(), {0.05});
     round.environment.sm_mhz_before = 1980;
-    round.environment.sm_mhz_after = added % 3 == 0 ? 1500 : 1980;
+    round.environment.sm_mhz_after = added % 3 == 0 ? 1400 : 1980;
     judge.add(round);
     ++added;
   }
@@ -247,7 +247,7 @@ TEST(Judge, MoreThanAFifthOfVoidRoundsIsTooNoisy) {
   const Judgement judgement = judge.judgement();
   EXPECT_EQ(judgement.verdict, Verdict::inconclusive);
   EXPECT_EQ(judgement.reason, Reason::noisy);
-  expect_contains(judgement.sentence, "3 of 7 rounds were void, the last because the clock went from 1980 to 1500 MHz");
+  expect_contains(judgement.sentence, "3 of 7 rounds were void, the last because the clock went from 1980 to 1400 MHz");
 }
 
 TEST(Judge, EachStageMayHaveAFifthOfItsRoundsVoid) {

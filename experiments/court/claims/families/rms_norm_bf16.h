@@ -1,5 +1,5 @@
 // apo:family    rms_norm_bf16
-// apo:idea      y[r,:] = x[r,:] / sqrt(mean(x[r,:]^2) + eps) * weight, of bf16
+// apo:idea      y[r,:] = bf16(x[r,:] / sqrt(mean(x[r,:]^2) + eps)) * weight, of bf16, as Llama rounds it
 // apo:axis      rows 1..1048576
 // apo:axis      cols 1..65536
 // apo:scalar    eps f32 1e-6
@@ -16,6 +16,6 @@ void reference(int64_t rows, int64_t cols, Real eps, const Real* x, const Real* 
   for (int64_t r = 0; r < rows; ++r, x += cols, y += cols) {
     const Real scale = rsqrt(mean<Real>(cols, [&](int64_t c) { return x[c] * x[c]; }) + eps);
     for (int64_t c = 0; c < cols; ++c)
-      y[c] = x[c] * scale * weight[c];
+      y[c] = rounded<bf16>(x[c] * scale) * weight[c];
   }
 }
