@@ -216,7 +216,7 @@ APO_CALLED_BY_PYTHON void apo_begin_call(const std::uint64_t* ranges, int count)
     arguments.push_back({.at = ranges[0], .bytes = ranges[1]});
   }
   const std::vector<apo::cuda::Pointer> scratch = self.memory->clear_free();
-  self.recorder->begin(arguments, nullptr, scratch);
+  self.recorder->begin(arguments, nullptr, scratch, true);
 }
 
 // `results`: number, address and bytes of each argument that the call returned. Returns "" where it launched the same
@@ -236,6 +236,13 @@ APO_CALLED_BY_PYTHON const char* apo_end_call(const std::uint64_t* results, int 
     self.unsettled = call->unsettled;
     std::ofstream(file, std::ios::binary) << apo::encode(*call);  // its reader sees whether it is whole
   }
+  return self.said.c_str();
+}
+
+// The address in memory that was inverted when the call began, "" where there was none.
+APO_CALLED_BY_PYTHON const char* apo_inverted() {
+  apo::Recording& self = apo::recording();
+  self.said = apo::CallRecorder::inverted();
   return self.said.c_str();
 }
 

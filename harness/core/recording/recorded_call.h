@@ -122,7 +122,7 @@ struct RecordedCall {
   std::vector<RecordedMemory> memory;
   std::string device;           // the model of the GPU, "NVIDIA H200"
   std::int64_t unsearched = 0;  // bytes of memory in which no addresses were looked for: of more than 1 GiB
-  std::int64_t unsettled = 0;   // bytes of parameters that differ from call to call
+  std::int64_t unsettled = 0;   // inverted bytes: of parameters that differ from call to call, of addresses in memory
   bool operator==(const RecordedCall&) const = default;
 };
 

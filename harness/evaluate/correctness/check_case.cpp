@@ -288,9 +288,8 @@ CheckResult check_in(Worker& worker, const Runtime& runtime, const Configuration
   if (inverted != build.resources.end() &&
       (result.outcome == Outcome::incorrect || result.outcome == Outcome::faulted)) {
     result.evidence += fmt::format(
-        "; {} bytes of its kernels' parameters differed from call to call and are inverted in its recording: it may "
-        "read "
-        "them",
+        "; {} bytes of its kernels' parameters or memory were taken for stale and are inverted in its recording: "
+        "it may read them",
         inverted->second);
   }
   return result;

@@ -79,7 +79,7 @@ class Recorder:
     def __init__(self, path):
         self.path, self.library = path, ctypes.CDLL(path)
         self.library.apo_unsettled.restype = ctypes.c_int64
-        for name in ("apo_start_recording", "apo_end_call"):
+        for name in ("apo_start_recording", "apo_inverted", "apo_end_call"):
             getattr(self.library, name).restype = ctypes.c_char_p
 
     def start(self):
@@ -94,6 +94,11 @@ class Recorder:
     def unsettled(self):
         """Whether numbers of its launches changed from the call before to the one that is in the file."""
         return self.library.apo_unsettled() > 0
+
+    def followed(self):
+        """Which address the call found in its memory and followed to where nothing is; "" where none is known."""
+        found = self.library.apo_inverted().decode()
+        return found if found and self.library.apo_synchronize() != 0 else ""
 
     def out_of_memory(self):
         return bool(self.library.apo_is_out_of_memory())
@@ -391,6 +396,8 @@ class Process:
                 self.recorder.stop()
                 took = host_us(torch, call, tensors)
         except BaseException as error:
+            if followed := self.recorder.followed():
+                raise Fault("refused", "cannot be recorded: " + followed) from error
             raise fault_of(request["file"], error, self.recorder.out_of_memory()) from error
         return {
             "outcome": "valid",

@@ -91,6 +91,18 @@ def bind_weights(model, tensors, known=None):
     return wanted
 
 
+def loading_first(torch, model):
+    """What a model makes of its weights when they are loaded is part of a call: each has other weights."""
+    if type(model).load_state_dict is torch.nn.Module.load_state_dict:
+        return model
+
+    def call(*given, **named):
+        model.load_state_dict(model.state_dict())
+        return model(*given, **named)
+
+    return call
+
+
 class Call:
     """The function with what it gets: `names` of the family's tensors among its arguments, and `values()` of a call."""
 
@@ -135,7 +147,7 @@ class Call:
         sizes = [name for name in inspect.signature(initial).parameters if name in self.request["values"]]
         model = self.function(*initial(**{name: self.request["values"][name] for name in sizes}))
         if isinstance(model, torch.nn.Module):
-            self.function = model.train(training).to(device)
+            self.function = loading_first(torch, model.train(training).to(device))
             return bind_weights(model, self.tensors, known)
         self.function = model
         return []

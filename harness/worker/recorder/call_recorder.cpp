@@ -49,6 +49,8 @@ void begin_call(State& self, const std::vector<CudaRange>& tensors) {
   self.fresh.clear();
   self.own_bytes = 0;
   self.from_host = 0;
+  self.inverts_addresses = false;
+  self.inverted.clear();
   self.searched = 0;
   self.refusal.clear();
   self.recording = true;
@@ -152,13 +154,20 @@ std::string CallRecorder::subscribe() {
 }
 
 void CallRecorder::begin(const std::vector<CudaRange>& tensors, cuda::Stream caller,
-                         const std::vector<cuda::Pointer>& scratch) {
+                         const std::vector<cuda::Pointer>& scratch, bool inverts_addresses) {
   State& self = state();
   const std::lock_guard lock(self.mutex);
   recorder::begin_call(self, tensors);
+  self.inverts_addresses = inverts_addresses;
   self.fresh.insert(scratch.begin(), scratch.end());
   self.is_ordered = true;
   self.caller = caller;
+}
+
+std::string CallRecorder::inverted() {
+  State& self = state();
+  const std::lock_guard lock(self.mutex);
+  return self.inverted;
 }
 
 Result<RecordedCall> CallRecorder::end(const std::vector<ReturnedMemory>& results) {

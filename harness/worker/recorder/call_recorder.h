@@ -54,8 +54,12 @@ class CallRecorder {
   static void give_up();
   // `tensors`: those of the call and its scratch, in the order of its argument struct. `caller`: the stream that they
   // are written and read on. `scratch`: allocations that are free and hold kScratchByte, which the call may take.
+  // `inverts_addresses`: those that lie in memory of the call's own are taken for stale, and inverted there and in the
+  // recording, where they are else a Failure: a call that follows one fails.
   void begin(const std::vector<CudaRange>& tensors, cuda::Stream caller = nullptr,
-             const std::vector<cuda::Pointer>& scratch = {});
+             const std::vector<cuda::Pointer>& scratch = {}, bool inverts_addresses = false);
+  // Where the first of them was since the call began; "" where there was none.
+  static std::string inverted();
   // `results`: memory of the call's own that it returned.
   Result<RecordedCall> end(const std::vector<ReturnedMemory>& results = {});
   void stop();

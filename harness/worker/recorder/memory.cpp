@@ -23,6 +23,39 @@ bool is_zero(const std::string& bytes) {
   return bytes.find_first_not_of('\0') == std::string::npos;
 }
 
+// Where addresses lie in what is at `start`, as far as it is looked at.
+std::vector<std::size_t> addresses_in(State& self, const std::string& contents, cuda::Pointer start) {
+  constexpr std::uint64_t kReach = std::uint64_t{1} << 40;  // a driver puts all memory of a GPU into one region
+  constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
+  std::vector<std::size_t> found;
+  std::map<std::uint64_t, bool> pages;  // whether a word in it is an address
+  std::uint64_t word = 0;
+  unsigned type = 0;
+  std::size_t at = 0;
+  const auto is_address = [&] {
+    self.searched += kQuestion;
+    return has_attribute(self, type, cuda::kPointerMemoryType, word);
+  };
+  for (; at + kWord <= contents.size() && self.searched + static_cast<std::int64_t>(at) < kMostSearched; at += kWord) {
+    std::memcpy(&word, &contents[at], kWord);
+    if (word < kPage || word - start + kReach >= 2 * kReach) {
+      continue;
+    }
+    const auto [page, is_new] = pages.try_emplace(word / kPage, false);
+    page->second = page->second || (is_new && is_address());
+    if (page->second && is_address()) {
+      found.push_back(at);
+    }
+  }
+  self.searched += static_cast<std::int64_t>(at);
+  self.call.unsearched += static_cast<std::int64_t>((contents.size() - at) / kWord * kWord);
+  return found;
+}
+
+std::string address_in(const std::string& where, std::size_t at) {
+  return fmt::format("an address lies at byte {} of {}: a replay has other addresses", at, where);
+}
+
 void check_room(std::int64_t bytes) {
   if (bytes > kMostRecordedMemory) {
     refuse(fmt::format("it works on more than {} of memory of its own",
@@ -33,6 +66,26 @@ void check_room(std::int64_t bytes) {
 void take_room(State& self, std::int64_t bytes) {
   self.own_bytes += bytes;
   check_room(self.own_bytes);
+}
+
+// An address there is stale, as those in tensor maps that a kernel writes anew in each call, or the call follows it. To
+// tell these apart it is inverted, in the recording and in the memory itself: a call that follows it fails here.
+void take_addresses(State& self, std::string& contents, cuda::Pointer start) {
+  const std::vector<std::size_t> found = addresses_in(self, contents, start);
+  if (found.empty()) {
+    return;
+  }
+  const std::string why = address_in("the memory that it works on", found.front());
+  if (!self.inverts_addresses) {
+    refuse(why);
+  }
+  self.inverted = self.inverted.empty() ? why : self.inverted;
+  for (const std::size_t at : found) {
+    std::transform(&contents[at], &contents[at] + kWord, &contents[at],
+                   [](char byte) { return static_cast<char>(~byte); });
+  }
+  self.call.unsettled += std::ssize(found) * static_cast<std::int64_t>(kWord);
+  need(self, self.driver->copy_to_device(start, contents.data(), contents.size()), "writing what the call works on");
 }
 
 // The allocation that begins there. What was allocated since the call began holds nothing yet.
@@ -58,7 +111,7 @@ int memory_at(State& self, cuda::Pointer start, std::int64_t bytes) {
   take_room(self, memory.is_scratch ? 0 : bytes);  // of scratch, what the call returns is none of its own
   if (!memory.is_scratch) {
     std::string contents = read_memory(self, start, bytes);
-    refuse_addresses(self, contents, start, "the memory that it works on");
+    take_addresses(self, contents, start);
     memory.contents = is_zero(contents) ? "" : std::move(contents);
   }
   self.memory.push_back(start);
@@ -102,29 +155,9 @@ std::string read_memory(const State& self, cuda::Pointer at, std::int64_t bytes)
 }
 
 void refuse_addresses(State& self, const std::string& contents, cuda::Pointer start, const std::string& where) {
-  constexpr std::uint64_t kReach = std::uint64_t{1} << 40;  // a driver puts all memory of a GPU into one region
-  constexpr std::uint64_t kPage = std::uint64_t{2} << 20;
-  std::map<std::uint64_t, bool> pages;  // whether a word in it is an address
-  std::uint64_t word = 0;
-  unsigned type = 0;
-  std::size_t at = 0;
-  const auto is_address = [&] {
-    self.searched += kQuestion;
-    return has_attribute(self, type, cuda::kPointerMemoryType, word);
-  };
-  for (; at + kWord <= contents.size() && self.searched + static_cast<std::int64_t>(at) < kMostSearched; at += kWord) {
-    std::memcpy(&word, &contents[at], kWord);
-    if (word < kPage || word - start + kReach >= 2 * kReach) {
-      continue;
-    }
-    const auto [page, is_new] = pages.try_emplace(word / kPage, false);
-    page->second = page->second || (is_new && is_address());
-    if (page->second && is_address()) {
-      refuse(fmt::format("an address lies at byte {} of {}: a replay has other addresses", at, where));
-    }
+  if (const std::vector<std::size_t> found = addresses_in(self, contents, start); !found.empty()) {
+    refuse(address_in(where, found.front()));
   }
-  self.searched += static_cast<std::int64_t>(at);
-  self.call.unsearched += static_cast<std::int64_t>((contents.size() - at) / kWord * kWord);
 }
 
 std::optional<RecordedPlace> place_of(State& self, std::uint64_t word) {

@@ -82,9 +82,11 @@ struct State {
   cuda::Device device = 0;         // that the first operation worked on
   std::vector<std::string> marks;  // that name memory
   std::int64_t own_bytes = 0;
-  std::int64_t from_host = 0;  // bytes
-  std::int64_t searched = 0;   // bytes in which addresses were looked for; a question to the driver counts as many
-  std::string refusal;         // of the first operation that cannot be replayed
+  std::int64_t from_host = 0;      // bytes
+  bool inverts_addresses = false;  // in memory of the call's own
+  std::string inverted;            // where the first one was
+  std::int64_t searched = 0;       // bytes in which addresses were looked for; a question to the driver counts as many
+  std::string refusal;             // of the first operation that cannot be replayed
 
   // Of a program: what is waited for.
   WantedCall wanted;

@@ -97,6 +97,31 @@ TEST_F(Recorder, AnAddressInMemoryIsFoundWithinTheFirstGiB) {
   EXPECT_EQ(state().call.unsearched, 64) << "what was not looked at is said";
 }
 
+// As tensor maps that a kernel of the call writes anew: what follows one fails where it is recorded.
+TEST_F(Recorder, AddressesInMemoryAreInvertedThereToo) {
+  std::vector<char> other(64);
+  const cuda::Pointer address = there(other);
+  const cuda::Pointer inverted = ~address;
+  std::vector<char> memory(64, 'm');
+  std::memcpy(memory.data() + 8, &address, sizeof address);
+  std::memcpy(memory.data() + 24, &address, sizeof address);
+  driver_.copy_to_device = [](cuda::Pointer to, const void* from, std::size_t bytes) {
+    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    return cuda::kSuccess;
+  };
+  state().inverts_addresses = true;
+  EXPECT_EQ(fill(there(memory), 8), "");
+  EXPECT_EQ(std::memcmp(memory.data() + 8, &inverted, sizeof inverted), 0);
+  EXPECT_EQ(std::memcmp(memory.data() + 24, &inverted, sizeof inverted), 0);
+  EXPECT_EQ(state().call.memory.at(0).contents, std::string(memory.begin(), memory.end()));
+  EXPECT_EQ(state().call.memory.size(), 1U) << "what they point to is none of the call's";
+  EXPECT_EQ(state().call.unsettled, 16);
+  EXPECT_EQ(state().inverted.find("an address lies at byte 8 of the memory that it works on"), 0U);
+  begin_call(state(), {});
+  EXPECT_FALSE(state().inverts_addresses);
+  EXPECT_EQ(state().inverted, "");
+}
+
 TEST_F(Recorder, WhatNoReplayRepeatsIsRefused) {
   EXPECT_EQ(note("cuMemcpyDtoHAsync_v2", "x"), "no replay repeats such a call");
   EXPECT_EQ(note("cuStreamAddCallback", "x"), "no replay repeats such a call");
