@@ -71,7 +71,9 @@ std::string family_text(const RecordedFamily& family, const std::string& answer,
          fmt::format(
              "// apo:workload recorded production recorded=1\n// apo:reference {} {}\n\n"
              "// Held against the recorded operations, not against fp64. Inputs are the recorded values, in every "
-             "draw times\n// other factors around 1; integers are as they were recorded.\n",
+             "draw times\n// other factors around 1, or numbers between 0 and 1 in the place of nothing but zeros; "
+             "integers are "
+             "as they were recorded.\n",
              answer, record);
 }
 

@@ -351,8 +351,9 @@ TEST_F(EvaluateTest, EvidenceOfAWrongRecordingNamesTheBytesThatWereInverted) {
     return build;
   };
   const CheckCase one{.workload = "n4k", .axes = find_workload(copy.family(), "n4k")->axes, .regimes = {"typical"}};
-  expect_contains(check_case(runtime, {"copy/zeros", {}}, one, 5).evidence,
-                  "; 9 bytes of its kernels' parameters or memory were taken for stale and are inverted in its recording");
+  expect_contains(
+      check_case(runtime, {"copy/zeros", {}}, one, 5).evidence,
+      "; 9 bytes of its kernels' parameters or memory were taken for stale and are inverted in its recording");
   EXPECT_EQ(check_case(runtime, {"copy/once", {}}, one, 5).outcome, Outcome::valid);
 }
 

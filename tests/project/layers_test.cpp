@@ -195,8 +195,8 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 
 // Lines of source that a room may have. A room that shrinks lowers its number.
 const std::map<std::string, std::size_t> kBudget = {
-    {"harness/applications", 1563},
-    {"harness/cli", 8546},
+    {"harness/applications", 1565},
+    {"harness/cli", 8550},
     {"harness/core", 9909},
     {"harness/evaluate", 14912},
     {"harness/exchange", 2949},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5260},
     {"kernels", 5556},
     {"reports", 4321},
-    {"tests", 66085},
+    {"tests", 66099},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -106,27 +106,40 @@ class RecordProgram(ProfileTest):
         self.said(self.record("--kernel", "scale", "--nth", "2").err, "cannot be recorded: ", "driver")
         self.assertEqual(os.listdir(self.place.folder), [])
 
-    def test_every_draw_multiplies_the_recorded_values_by_a_half_to_three_halves(self):
-        def values(folder):
-            with open(self.place.path(folder, "x.npy"), "rb") as file:
-                return array.array("d", file.read()[-8 * 3:])
-
-        os.mkdir(self.place.path("record"))
+    def drawn(self, recorded, draws):
+        """What the reference of a recorded family gives for as many seeds."""
+        os.makedirs(self.place.path("record"), exist_ok=True)
         header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }".ljust(117) + "\n"
         with open(self.place.path("record", "x.npy"), "wb") as file:
-            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + header.encode() + struct.pack("<3f", 1, -2, 0))
-        for folder, seed in (("a", 1), ("b", 2)):
-            os.mkdir(self.place.path(folder))
-            with open(self.place.path(folder, "axes.json"), "w", encoding="utf-8") as file:
+            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + header.encode() + struct.pack("<3f", *recorded))
+        folders = [self.place.path(f"draw{seed}") for seed in range(draws)]
+        for seed, folder in enumerate(folders):
+            os.makedirs(folder, exist_ok=True)
+            with open(os.path.join(folder, "axes.json"), "w", encoding="utf-8") as file:
                 json.dump({"fill": ["x"], "seed": seed, "tensors": {"x": {"dtype": "f32"}}}, file)
-        said = self.place.apo("record", "--answer", self.place.path("record"), self.place.path("a"),
-                              stdin=self.place.path("b") + "\n").out
-        self.assertEqual(said, "apo:next\napo:next\n")
-        first, second = values("a"), values("b")
+        said = self.place.apo("record", "--answer", self.place.path("record"), folders[0],
+                              stdin="".join(folder + "\n" for folder in folders[1:])).out
+        self.assertEqual(said, "apo:next\n" * draws)
+        values = []
+        for folder in folders:
+            with open(os.path.join(folder, "x.npy"), "rb") as file:
+                values.append(tuple(array.array("d", file.read()[-8 * 3:])))
+        return values
+
+    def test_every_draw_multiplies_the_recorded_values_by_a_half_to_three_halves(self):
+        first, second = self.drawn((1, -2, 0), 2)
         self.assertNotEqual(first, second)
         for drawn in (first, second):
             for value, recorded in zip(drawn, (1, -2, 0)):
                 self.assertAlmostEqual(value, recorded, delta=abs(recorded) / 2)
+
+    def test_a_tensor_of_zeros_has_other_numbers_in_some_draws_and_stays_in_others(self):
+        draws = self.drawn((0, 0, 0), 20)
+        self.assertIn((0, 0, 0), draws)
+        others = [drawn for drawn in draws if any(drawn)]
+        self.assertEqual(len(others), len(set(others)))
+        self.assertGreater(len(others), 5)
+        self.assertTrue(all(0 <= value <= 1 for drawn in others for value in drawn))
 
     def test_mistakes_are_told_before_the_command_runs(self):
         self.said(self.apo("record", code=1).err, "there is no command after '--'")
