@@ -252,6 +252,10 @@ FamilyFile load_family_file(const std::string& path) {
   if (text.size() > kMaxSourceBytes) {
     throw UserError(fmt::format("'{}' is larger than {} bytes", path, kMaxSourceBytes), "give the family's file");
   }
+  if (is_binary(text) || text.find("apo:family") == std::string::npos) {
+    throw UserError("'" + path + "' is not a family file: it has no line '// apo:family NAME'",
+                    "give a file that begins with that line; 'apo new NAME' writes one");
+  }
   return parse_family(text, absolute.string());
 }
 

@@ -24,8 +24,16 @@ constexpr std::size_t kPartOfMemory = 8;  // at most this part of it, for either
 constexpr std::int64_t kLarge = std::int64_t{64} << 20;
 constexpr std::int64_t kSharing = 16;  // experiments
 
-Patience patience_for(Purpose purpose) {
-  return purpose == Purpose::look ? Patience{.enough_s = 1, .fewest_units = 1} : Patience();
+// The reference alone, of all units, takes up to a second or two; its noise around a unit sixteen times as long as the
+// unit, or more.
+constexpr double kMostOperationsOfWhole = 0x1p30;
+
+// `has_long_units`: all elements are held against the reference of them, and the noise of each unit takes long.
+Patience patience_for(Purpose purpose, bool has_long_units = false) {
+  if (purpose == Purpose::look) {
+    return {.enough_s = 1, .fewest_units = 1};
+  }
+  return has_long_units ? Patience{.enough_s = 1.5} : Patience();
 }
 
 std::string key_of(const Family& family, const Workload& workload, std::uint64_t seed, const std::string& regime,
@@ -68,13 +76,16 @@ const Expected& CheckedInputs::expected() const {
 void CheckedInputs::compute_whole() const {
   std::call_once(whole_once_, [this] {
     const std::vector<std::int64_t> units = checked_units(family_, inputs.axes, inputs.seed, purpose);
-    if (units.empty() || inputs.axes != inputs.drawn_axes || !is_cheap(family_, inputs.axes)) {
+    const bool has_long_units = !is_cheap(family_, inputs.axes);
+    if ((units.empty() && !has_long_units) || inputs.axes != inputs.drawn_axes ||
+        !is_cheap(family_, inputs.axes, kMostOperationsOfWhole)) {
       return;
     }
     try {
       TensorMap whole;
-      std::call_once(once_,
-                     [&] { expected_ = expect(family_, inputs, units, threads_, &whole, patience_for(purpose)); });
+      std::call_once(once_, [&] {
+        expected_ = expect(family_, inputs, units, threads_, &whole, patience_for(purpose, has_long_units));
+      });
       if (whole.empty()) {
         whole = family_.reference(inputs.axes, values_of(family_, inputs, threads_), {}, threads_);
       }

@@ -52,7 +52,8 @@ class CheckedInputs {
   // Of the drawn units. Computed when it is asked for first.
   const Expected& expected() const;
   const TypicalErrors& typical() const;
-  // Makes the whole reference the witness where that is cheap. Not for timed calls: they have one in the other arm's.
+  // Makes the whole reference the witness where that takes a second or two. Not for timed calls: they have one in the
+  // other arm's.
   void compute_whole() const;
   // Of these units (ascending) and of those that were asked for earlier.
   std::shared_ptr<const Expected> expected_of(const std::vector<std::int64_t>& units) const;

@@ -314,15 +314,14 @@ TypicalErrors typical_errors(const Family& family, const Axes& axes, const Expec
   return errors;
 }
 
-bool is_cheap(const Family& family, const Axes& axes) {
+bool is_cheap(const Family& family, const Axes& axes, double most_operations) {
   constexpr std::int64_t kMostElements = std::int64_t{1} << 22;
-  constexpr double kMostOperations = 0x1p27;
   constexpr double kOfSpecialFunction = 10;  // operations
   if (element_count(family, axes) > kMostElements) {
     return false;
   }
   const Work work = family.work(axes);
-  return work.flops + kOfSpecialFunction * work.special_functions <= kMostOperations;
+  return work.flops + kOfSpecialFunction * work.special_functions <= most_operations;
 }
 
 bool may_leave_out(const Family& family, const std::string& regime) {

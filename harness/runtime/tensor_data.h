@@ -90,9 +90,9 @@ Expected expect(const Family& family, const InputSet& inputs, const std::vector<
 using TypicalErrors = std::map<std::string, TypicalError, std::less<>>;
 TypicalErrors typical_errors(const Family& family, const Axes& axes, const Expected& expected);
 
-// Whether the reference computes all units in a fraction of a second: at most 2^27 operations, and 2^22 elements in all
-// tensors together.
-bool is_cheap(const Family& family, const Axes& axes);
+// Whether all units have at most so many operations, and 2^22 elements in all tensors together: with 2^27 the reference
+// takes a fraction of a second.
+bool is_cheap(const Family& family, const Axes& axes, double most_operations = 0x1p27);
 
 // Draws at most `most` units without repetition; all of them (as an empty list) when there are no more than that. The
 // first and the last unit are always included, because kernels often go wrong at borders.

@@ -5,8 +5,10 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
+#include <limits>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/random.h"
 
@@ -26,17 +28,17 @@ inline double centred_random() {  // uniform in [-1/2, 1/2)
 }
 // The same for the same bits within a sample: equal computations err alike, as those of hardware do.
 inline thread_local std::uint64_t sample_seed = 1;
-inline double centred(double value, std::uint64_t more = 0) {
-  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value) ^ more;
-  return static_cast<double>(static_cast<std::int64_t>(mix64(sample_seed ^ bits)) >> 11) * 0x1p-53;
+inline double centred(double value, int rotation = 0) {
+  const std::uint64_t bits = std::rotr(mix64(sample_seed ^ std::bit_cast<std::uint64_t>(value)), rotation);
+  return std::bit_cast<double>(bits >> 12 | 0x3ff0000000000000ull) - 1.5;
 }
 
 // Ulps of a correctly rounded operation, and of a special function or a division: CUDA's and the vector libraries' stay
 // within 4 (CUDA C++ Programming Guide, "Mathematical Functions").
 // The one operation that is perturbed, by its name; "": all are. Set before the threads start.
-inline const char* perturbed_alone = "";
+inline std::string_view perturbed_alone;
 inline bool is_perturbed(const char* operation) {
-  return perturbed_alone[0] == '\0' || std::strcmp(perturbed_alone, operation) == 0;
+  return perturbed_alone.empty() || perturbed_alone == operation;
 }
 
 inline constexpr double kRounded = 1;
@@ -65,9 +67,10 @@ struct Perturbed {
   static Perturbed of(Store exact, double ulps, const char* operation, Drawn drawn) {
     Perturbed result;
     result.value = exact;
-    if (exact != 0 && std::isfinite(static_cast<double>(exact)) && is_perturbed(operation)) {
-      result.value += static_cast<Store>(ulps * drawn()) * spacing(exact);
-      if ((result.value < 0) != (exact < 0)) {  // of a number below the normal ones: no rounding changes its sign
+    const Store magnitude = std::abs(exact);
+    if (magnitude > 0 && magnitude <= kLargest && is_perturbed(operation)) {
+      result.value += static_cast<Store>(drawn()) * (static_cast<Store>(ulps) * spacing(exact));
+      if (magnitude < kSmallestNormal && (result.value < 0) != (exact < 0)) {  // no rounding changes the sign
         result.value = 0;
       }
     }
@@ -86,18 +89,19 @@ struct Perturbed {
   // to 4 ulps of the larger term, as a special function is; else the bound would be zero where this order happens to
   // cancel exactly, and smaller than the error of Welford's variance.
   static Perturbed summed(Store a, Store b) {
-    const Store larger = std::max(std::abs(a), std::abs(b));
-    // What a running sum is off by when a term is added depends on that and on the exponent of the sum, whose bits are
-    // on its own grid: equal terms are rounded one way as long as that stays.
+    if (std::abs(a) < std::abs(b)) {
+      std::swap(a, b);
+    }
+    // What a running sum is off by when a term is added: the bits of the term below the grid of the sum, so that equal
+    // terms are rounded one way as long as its exponent stays.
     const auto drawn = [&] {
-      const auto sum = std::bit_cast<std::uint64_t>(static_cast<double>(a + b)) & 0xfff0000000000000ull;
-      const Store term = std::abs(a) < std::abs(b) ? a : b;
-      return centred(static_cast<double>(term), mix64(sum));
+      const auto exponent = static_cast<int>(std::bit_cast<std::uint64_t>(static_cast<double>(a + b)) >> 52 & 63);
+      return centred(static_cast<double>(b), exponent);
     };
-    if (!(std::abs(a + b) < larger / 2) || !is_perturbed(kAddition)) {
+    if (!(std::abs(a + b) < std::abs(a) / 2) || !is_perturbed(kAddition)) {
       return rounded(a + b, kAddition, drawn);
     }
-    return a + b + static_cast<Store>(kSpecial * drawn()) * spacing(larger);
+    return a + b + static_cast<Store>(drawn()) * (static_cast<Store>(kSpecial) * spacing(a));
   }
   // An input: exact, but for what hardware flushes when it loads it.
   static Perturbed given(double x) {
@@ -146,6 +150,7 @@ struct Perturbed {
   }
   static constexpr const char* kAddition = "addition";
   static constexpr double kSmallestNormal = kPrecision <= 24 ? 0x1p-126 : 0x1p-1022;
+  static constexpr double kLargest = std::numeric_limits<double>::max();
 
   static Store spacing(Store x) {
     const double magnitude = std::fabs(static_cast<double>(x));

@@ -371,7 +371,7 @@ inline void estimate_noise(Request& request, const Version& noisy, const Version
     *places[i].value = std::sqrt(errors.squares[i] / static_cast<double>(request.header().samples));
   }
   widen_common_errors(request.contract(), places, errors);
-  if (perturbed_alone[0] != '\0') {
+  if (!perturbed_alone.empty()) {
     return;
   }
   const std::vector<double> values = output_values(request.contract(), part, run(request, honest, given));

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "harness/core/error.h"
+#include "harness/core/system/files.h"
 #include "tests/families/family_text.h"
+#include "tests/text.h"
 
 namespace apo {
 namespace {
@@ -104,6 +106,15 @@ TEST(FamilyFile, AFamilyIsToldFromAVariantByItsFirstLine) {
   EXPECT_FALSE(is_family_file("// apo:variant copy/simple\n// apo:family f\n"));
   EXPECT_FALSE(is_family_file("int x;\n// apo:family f\n"));
   EXPECT_FALSE(is_family_file(""));
+}
+
+TEST(FamilyFile, AFileThatIsNoneIsNamed) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "a.so").string();
+  for (const std::string& text : {std::string(), std::string("\0// apo:family f\n", 18), std::string("int x;\n")}) {
+    write_file_atomically(path, text);
+    expect_contains(error_of([&] { load_family_file(path); }), "a.so' is not a family file: it has no line");
+  }
 }
 
 }  // namespace

@@ -65,6 +65,22 @@ TEST_F(EveryElement, IsHeldAgainstTheWholeReferenceWhereThatIsCheap) {
   expect_contains(failure->evidence, element_name(*find_tensor(family, "y"), workload.axes, undrawn() * kBlock + 7));
 }
 
+TEST_F(EveryElement, IsHeldAgainstTheWholeReferenceBesideFewUnitsWhereEachTakesLong) {
+  Family slow = family;
+  Patience patience;
+  slow.work = [](const Axes&) { return Work{.flops = 0x1p29}; };
+  slow.expected = [&](const Axes& axes, const StoredTensors& stored, const Asked& asked) {
+    patience = asked.patience;
+    return family.expected(axes, stored, asked);
+  };
+  EXPECT_FALSE(is_cheap(slow, workload.axes));
+  const CheckedInputs checked(slow, workload, 5, "typical", 2);
+  checked.compute_whole();
+  EXPECT_LT(patience.enough_s, Patience().enough_s);
+  ASSERT_NE(checked.witness(), nullptr);
+  EXPECT_EQ(checked.witness()->of, kWholeReference);
+}
+
 TEST_F(EveryElement, ThatIsNotWrittenIsFoundWithoutAWitness) {
   const auto failure = call_of_poison(undrawn(), kBlock - 1);
   ASSERT_TRUE(failure);

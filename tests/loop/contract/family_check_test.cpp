@@ -226,6 +226,12 @@ TEST(FamilyCheck, ABoundThatIsWideForNoStatedReasonIsRefusedWithTheOperationThat
   expect_contains(told.notes[0], "'pow' causes most of it");
 }
 
+// The last group of an error bound has the rest of a row: here elements 256 to 332, of which 20 are large.
+TEST(FamilyCheck, ABoundIsComparedWithTheValuesOfItsOwnGroup) {
+  const std::string large = "exp(x[i]) * Real(i >= 300 && i < 320 ? 1e6 : 1)";
+  EXPECT_TRUE(check(elementwise(large, "f32[n] normal", "f32", "// apo:regimes typical\n")).notes.empty());
+}
+
 TEST(FamilyCheck, AToleranceThatIsWiderThanTheDerivedOneNeedsAReason) {
   const std::string wide = "// apo:tolerance rtol=0.001 atol=0";
   const std::string error = refusal_of(elementwise("exp(x[i])", "f32[n] normal", "f32", wide + "\n"));
