@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Brings published operations to an empty journal as a new user does, and measures each command.
 
-    python3 experiments/court.py [--limit 120] [--only TEXT] [--long | --clones FOLDER] PROGRAM[@HOME]
+    python3 experiments/court.py [--limit 120] [--only TEXT] [--long | --clones FOLDER --out OUT] PROGRAM[@HOME]
 
 The families and host variants are those of experiments/court. Prints a row of a markdown table for each family: of the
 registration, the check, the first and the second `apo try` of its variants, and a verification of the first one, each
 as wall seconds / CPU seconds / peak MiB of all its processes, and how it ended where that was not 0. HOME holds the
 program's kernels and variants, where they are not this tree's. What commands print goes to stderr. With --clones the
 variants are files of their authors, on a GPU: FOLDER has clones of llm.c and SGEMM_CUDA, experiments/court/authors.txt
-says which functions of which files are brought and with which lines, and the second column counts these lines. With
---long the operations are those of experiments/court/long, whose calls take seconds: each of their files is a command
-of its own, the first one `apo register`.
+says which functions of which files are brought and with which lines, the second column counts these lines, and each
+file has one `apo try`. What became of each function is a second table, and OUT/FAMILY.db the journal. With --long the
+operations are those of experiments/court/long, whose calls take seconds: each of their files is a command of its own,
+the first one `apo register`.
 """
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -136,9 +138,21 @@ def commands_of(options, family, folder):
     tries, described = host_variants(name, folder) if not options.clones else variants_of_authors(
         options.clones, name, folder)
     commands = [["register", family.name], ["family", "check", family.name]]
-    commands += 2 * [["try", name, *words] for words in tries]
-    commands += [] if options.clones else [["verify", "--family", name, "--file", tries[0][0]]]
+    commands += [["try", name, *words] for words in tries]
+    commands += [] if options.clones else [commands[-1], ["verify", "--family", name, "--file", tries[0][0]]]
     return commands, described
+
+
+def ladder_of(options, folder):
+    """A row of a table for each function that was judged, or refused."""
+    sql = ("SELECT candidate, verdict || ' (' || reason || ')', round(speedup, 3), round(lower, 3), round(upper, 3),"
+           " incumbent, round(incumbent_ns / 1e3, 1), round(candidate_ns / 1e3, 1), sentence"
+           " FROM experiments ORDER BY id")
+    said = Measured(options, folder, ["query", "--json", "--sql", sql]).said
+    for row in json.loads(said[said.find("{"):])["rows"]:
+        name, verdict, ratio, lower, upper, incumbent, before, after, sentence = row
+        measured = f"{ratio}x [{lower}, {upper}] over {incumbent}, {before} us -> {after} us" if ratio else sentence
+        yield f"| {name} | {verdict} | {' '.join(measured.replace('|', '/').split())[:400]} |"
 
 
 def row_of(options, family, folder):
@@ -152,26 +166,32 @@ def row_of(options, family, folder):
         print(f"--- {name}: {' '.join(words)}\n{measured[-1].said}", file=sys.stderr, flush=True)
         if measured[0].ended:
             break  # the family is not known
+    if options.clones and not measured[0].ended:
+        options.ladder += ladder_of(options, folder)
+        shutil.copy(f"{folder}/journal.db", pathlib.Path(options.out) / f"{name}.db")
     return " | ".join([name, described, *(each.cell() for each in measured)])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=float, default=120, help="seconds that a command may take")
-    parser.add_argument("--only", default="", metavar="TEXT", help="families whose name has this text")
+    parser.add_argument("--only", action="append", metavar="TEXT", help="families whose name has this text; may repeat")
     parser.add_argument("--clones", metavar="FOLDER", help="files of their authors, on a GPU")
+    parser.add_argument("--out", metavar="OUT", default=".", help="a folder for their journals")
     parser.add_argument("--long", action="store_true", help="operations whose calls take seconds")
     parser.add_argument("program")
-    parser.set_defaults(memory=True)
+    parser.set_defaults(memory=True, ladder=[])
     options = parser.parse_args()
     columns = ["register", "register the first variant", "first verdict", "second verdict"] if options.long else [
+        "register", "family check", "try", "try of a second file"] if options.clones else [
         "register", "family check", "first try", "second try", "verify"]
     print(f"Each cell: wall s / CPU s / peak MiB\n\n| family | variants | {' | '.join(columns)} |\n" +
           "|---" * (2 + len(columns)) + "|", flush=True)
     for family in sorted(((LONG if options.long else COURT) / "families").glob("*.h")):
-        if options.only in family.stem:
+        if any(text in family.stem for text in options.only or [""]):
             with tempfile.TemporaryDirectory() as folder:
                 print(f"| {row_of(options, family, folder)} |", flush=True)
+    print("\n".join(options.ladder and ["", "| function | verdict | |", "|---|---|---|", *options.ladder]))
 
 
 if __name__ == "__main__":
