@@ -68,6 +68,7 @@ class Measured:
 
     def __init__(self, options, folder, words):
         program, _, home = options.program.partition("@")
+        program = os.path.abspath(program)
         begin, cpu = time.monotonic(), cpu_seconds()
         self.peak, self.ended = 0, ""
         with tempfile.TemporaryFile("w+") as output:
