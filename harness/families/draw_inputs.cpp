@@ -334,6 +334,40 @@ class Places {
   bool is_zero_row_ = false;
 };
 
+// A number's bits as a key that is in order as an unsigned number, and back: the sign's bit is turned, and of a
+// negative number that is a sign and a magnitude all others, too.
+template <DType kDType, class Bits, bool kBack = false>
+Bits turned(Bits bits) {
+  constexpr Bits kTop = Bits{1} << (8 * sizeof(Bits) - 1);
+  if (kDType == DType::u8 || kDType == DType::boolean) {
+    return bits;
+  }
+  const bool is_negative = ((bits & kTop) != 0) != kBack;
+  return is_float(kDType) && is_negative ? static_cast<Bits>(~bits) : static_cast<Bits>(bits ^ kTop);
+}
+
+// By its bytes, from the last to the first: a long row is in order after some passes over it.
+template <class Bits>
+void sort_keys(std::vector<Bits>& keys) {
+  constexpr std::size_t kShort = 256;
+  if (keys.size() < kShort) {
+    std::ranges::sort(keys);
+    return;
+  }
+  std::vector<Bits> sorted(keys.size());
+  for (std::size_t shift = 0; shift < 8 * sizeof(Bits); shift += 8) {
+    std::array<std::size_t, 257> begin{};
+    for (const Bits key : keys) {
+      ++begin[(key >> shift & 255U) + 1];
+    }
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    for (const Bits key : keys) {
+      sorted[begin[key >> shift & 255U]++] = key;
+    }
+    keys.swap(sorted);
+  }
+}
+
 // Up and down in turn.
 template <DType kDType>
 void sort_rows(std::vector<std::byte>& bytes, std::int64_t row, std::uint64_t seed, int threads) {
@@ -343,7 +377,9 @@ void sort_rows(std::vector<std::byte>& bytes, std::int64_t row, std::uint64_t se
   for_each_index(bytes.size() / of_row, threads, [&](std::size_t i) {
     std::vector<Bits> bits(static_cast<std::size_t>(row));
     std::memcpy(bits.data(), bytes.data() + i * of_row, of_row);
-    std::ranges::sort(bits, {}, [](Bits one) { return from_bits(kDType, one); });
+    std::ranges::transform(bits, bits.begin(), turned<kDType, Bits>);
+    sort_keys(bits);
+    std::ranges::transform(bits, bits.begin(), turned<kDType, Bits, true>);
     if (((i + seed) & 1) != 0) {
       std::ranges::reverse(bits);
     }

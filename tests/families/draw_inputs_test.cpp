@@ -54,6 +54,28 @@ TEST(Regimes, OfOffsetsOrderAndRepetitionDrawWhatTheirNamesSay) {
   EXPECT_EQ(ascends.size(), 2u) << "rows in both orders";
 }
 
+TEST(Regimes, SortedRowsHoldTheDrawnNumbersOfEachDtypeShortAndLong) {
+  for (const DType dtype : kDTypes) {
+    for (const std::int64_t cols : {1, 5, 300}) {
+      const Distribution distribution{.kind = is_float(dtype) ? DistributionKind::normal : DistributionKind::index};
+      const auto values = [&](const std::string& regime) {
+        return decode(dtype, draw_input(distribution, dtype, {2, cols}, 1, 7, regime, 2));
+      };
+      std::vector<double> typical = values("typical");
+      std::vector<double> sorted = values("sorted");
+      for (const std::int64_t row : {0, 1}) {
+        const auto ends = [&](std::vector<double>& of) {
+          return std::ranges::subrange(of.begin() + row * cols, of.begin() + (row + 1) * cols);
+        };
+        std::ranges::sort(ends(typical));
+        EXPECT_TRUE(std::ranges::is_sorted(ends(sorted)) || std::ranges::is_sorted(ends(sorted), std::greater<>()));
+        std::ranges::sort(ends(sorted));
+      }
+      EXPECT_EQ(sorted, typical) << to_string(dtype) << ", " << cols;
+    }
+  }
+}
+
 TEST(Regimes, HaveTheSpecialValuesOfTheContractAndNoOthers) {
   const std::vector<double> masked = drawn("special", {.special = {.minus_infinity = true}});
   std::set<std::int64_t> counts;
