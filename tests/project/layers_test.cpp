@@ -200,7 +200,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/core", 9909},
     {"harness/evaluate", 14912},
     {"harness/exchange", 2949},
-    {"harness/executor", 4975},
+    {"harness/executor", 4987},
     {"harness/families", 3461},
     {"harness/fleet", 2411},
     {"harness/implement", 8936},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5260},
     {"kernels", 5556},
     {"reports", 4321},
-    {"tests", 66085},
+    {"tests", 66152},
 };
 
 std::size_t lines_of(const fs::path& path) {
