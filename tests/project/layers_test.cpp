@@ -201,7 +201,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/evaluate", 14912},
     {"harness/exchange", 2949},
     {"harness/executor", 4987},
-    {"harness/families", 3461},
+    {"harness/families", 3470},
     {"harness/fleet", 2411},
     {"harness/implement", 8936},
     {"harness/injection", 1258},
@@ -212,9 +212,9 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/runtime", 2494},
     {"harness/worker", 12636},
     {"journal", 5260},
-    {"kernels", 5556},
+    {"kernels", 5558},
     {"reports", 4321},
-    {"tests", 66152},
+    {"tests", 66174},
 };
 
 std::size_t lines_of(const fs::path& path) {
