@@ -121,8 +121,9 @@ void check_units(const FamilyFile& file) {
       }
       for (const std::string& extent : tensor.extents) {
         const bool is_plain = std::ranges::any_of(file.workloads, [&](const Workload& workload) {
-          return !has_word(extent, unit.axis) || (axis_of_extent(file, extent, workload.axes) == unit.axis &&
-                                                  !(tensor.role == Role::output && is_ends(extent, unit, workload.axes)));
+          return !has_word(extent, unit.axis) ||
+                 (axis_of_extent(file, extent, workload.axes) == unit.axis &&
+                  !(tensor.role == Role::output && is_ends(extent, unit, workload.axes)));
         });
         if (!is_plain) {
           fail(tensor.line, fmt::format("the extent '{}' of {} is not the plain axis '{}' of apo:unit", extent,

@@ -83,7 +83,7 @@ struct TensorShape {
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> axis;    // of each extent: the axis that it is, or -1
   std::vector<std::int64_t> beyond;  // of each extent: entries behind those of a part, 1 where a row's pointers end
-  std::int64_t group = -1;         // an output: of the units that have it; -1: all of them
+  std::int64_t group = -1;           // an output: of the units that have it; -1: all of them
   std::int64_t before = -1;  // an output that the function changes: the tensor that it holds before; -1: unwritten
   std::int64_t elements() const {
     std::int64_t count = 1;

@@ -198,10 +198,10 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1563},
     {"harness/cli", 8546},
     {"harness/core", 9909},
-    {"harness/evaluate", 14912},
+    {"harness/evaluate", 14921},
     {"harness/exchange", 2949},
     {"harness/executor", 4987},
-    {"harness/families", 3470},
+    {"harness/families", 3471},
     {"harness/fleet", 2411},
     {"harness/implement", 8936},
     {"harness/injection", 1258},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5260},
     {"kernels", 5558},
     {"reports", 4321},
-    {"tests", 66174},
+    {"tests", 66182},
 };
 
 std::size_t lines_of(const fs::path& path) {
