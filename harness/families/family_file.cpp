@@ -84,6 +84,12 @@ bool is_split(const FileTensor& tensor, const FileUnitAxis& unit) {
   return tensor.role == Role::output && (unit.output.empty() || unit.output == tensor.name);
 }
 
+// One more than the axis, as row pointers are: a part has the begin of each of its entries and the end of the last.
+bool is_ends(const std::string& extent, const FileUnitAxis& unit, Axes axes) {
+  const std::int64_t more = evaluate(extent, axes) - axes.at(unit.axis)++;
+  return more == 1 && evaluate(extent, axes) - axes.at(unit.axis) == 1;
+}
+
 // A unit axis is a whole extent of every output, so that each of their elements belongs to one unit; an extent that is
 // an expression in it is that in some workloads.
 void check_units(const FamilyFile& file) {
@@ -115,7 +121,9 @@ void check_units(const FamilyFile& file) {
       }
       for (const std::string& extent : tensor.extents) {
         const bool is_plain = std::ranges::any_of(file.workloads, [&](const Workload& workload) {
-          return !has_word(extent, unit.axis) || axis_of_extent(file, extent, workload.axes) == unit.axis;
+          return !has_word(extent, unit.axis) ||
+                 (axis_of_extent(file, extent, workload.axes) == unit.axis &&
+                  !(tensor.role == Role::output && is_ends(extent, unit, workload.axes)));
         });
         if (!is_plain) {
           fail(tensor.line, fmt::format("the extent '{}' of {} is not the plain axis '{}' of apo:unit", extent,
@@ -153,7 +161,7 @@ std::string axis_of_extent(const FamilyFile& file, const std::string& extent, co
     return extent;
   }
   for (const FileUnitAxis& unit : file.units) {
-    if (has_word(extent, unit.axis) && evaluate(extent, axes) == axes.at(unit.axis)) {
+    if (has_word(extent, unit.axis) && (evaluate(extent, axes) == axes.at(unit.axis) || is_ends(extent, unit, axes))) {
       return unit.axis;
     }
   }

@@ -116,13 +116,15 @@ oracle::Contract contract_at(const FamilyFile& file, const Axes& axes) {
     contract.scalars.push_back(scalar.value);
   }
   for (const FileTensor& tensor : file.tensors) {
-    oracle::TensorShape shape{.is_integer = !is_float(tensor.dtype), .extents = {}, .axis = {}};
+    oracle::TensorShape shape{.is_integer = !is_float(tensor.dtype), .extents = {}, .axis = {}, .beyond = {}};
     if (tensor.in_place && tensor.role == Role::output) {
       shape.before = std::ranges::find(file.tensors, tensor.name, &FileTensor::name) - file.tensors.begin();
     }
     for (const std::string& extent : tensor.extents) {
       shape.extents.push_back(evaluate_size(extent, axes));
-      shape.axis.push_back(axis_index(axis_of_extent(file, extent, axes)));
+      const std::string axis = axis_of_extent(file, extent, axes);
+      shape.axis.push_back(axis_index(axis));
+      shape.beyond.push_back(axis.empty() ? 0 : shape.extents.back() - axes.at(axis));
     }
     contract.tensors.push_back(std::move(shape));
   }

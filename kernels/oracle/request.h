@@ -81,8 +81,9 @@ struct TensorShape {
   DType stored = DType::f64;  // what the file holds of it
   std::int64_t offset = 0;    // in the file, in bytes
   std::vector<std::int64_t> extents;
-  std::vector<std::int64_t> axis;  // of each extent: the axis that it is, or -1
-  std::int64_t group = -1;         // an output: of the units that have it; -1: all of them
+  std::vector<std::int64_t> axis;    // of each extent: the axis that it is, or -1
+  std::vector<std::int64_t> beyond;  // of each extent: entries behind those of a part, 1 where a row's pointers end
+  std::int64_t group = -1;           // an output: of the units that have it; -1: all of them
   std::int64_t before = -1;  // an output that the function changes: the tensor that it holds before; -1: unwritten
   std::int64_t elements() const {
     std::int64_t count = 1;
@@ -132,6 +133,7 @@ void visit_words(Contract& contract, Visit visit) {
     visit(tensor.offset);
     visit_list(tensor.extents, word);
     visit_list(tensor.axis, word);
+    visit_list(tensor.beyond, word);
     visit(tensor.group);
     visit(tensor.before);
   });
@@ -206,7 +208,7 @@ void for_each_run(const TensorShape& tensor, const Part& part, Run run) {
   for (std::size_t i = 0; i < rank; ++i) {
     if (tensor.axis[i] >= 0) {
       first[i] = part.first[static_cast<std::size_t>(tensor.axis[i])];
-      count[i] = part.count[static_cast<std::size_t>(tensor.axis[i])];
+      count[i] = part.count[static_cast<std::size_t>(tensor.axis[i])] + tensor.beyond[i];
     }
     if (count[i] == 0) {
       return;  // an empty tensor

@@ -515,6 +515,14 @@ TEST_F(SoloRunsTest, OutputsAreCheckedInSoloRunsToo) {
   }
 }
 
+TEST_F(EvaluateTest, ListedWorkloadsBeyondWhatWasCheckedAreNamed) {
+  const CheckCase small{.workload = "n4k", .axes = {{"n", 4096}}, .regimes = {"typical"}};
+  const GateResult found = correctness_gate(copy.runtime(), {"copy/once", {}}, {small}, 1);
+  expect_contains(found.evidence, "; not checked: the sizes of ");
+  expect_contains(found.evidence, "n1m");
+  EXPECT_EQ(found.evidence.find("n1001"), std::string::npos) << found.evidence;
+}
+
 // A copy repeats its 4096 elements of a unit; what lies behind them is compared where units are drawn.
 TEST_F(EvaluateTest, ALargeCaseRepeatsItsInputsAndIsCheckedAsAnyOther) {
   constexpr std::int64_t kLarge = 1 << 20;

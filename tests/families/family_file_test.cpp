@@ -73,6 +73,7 @@ TEST(FamilyFile, EachMistakeNamesItsLine) {
       {"apo:unit      rows", "apo:unit      z: rows", "f.h:1: apo:unit names the output 'z', which is none"},
       {"f32[rows,cols] normal", "f32[rows,cols] gaussian", "f.h:5: the distribution 'gaussian' cannot be read"},
       {"y f32[rows,cols]", "y f32[cols]", "f.h:6: output y has no extent 'rows', the axis of apo:unit"},
+      {"y f32[rows,cols]", "y f32[rows+1,cols]", "f.h:6: the extent 'rows+1' of y is not the plain axis 'rows'"},
       {"apo:unit      rows", "apo:unit      row", "f.h:1: apo:unit names 'row', which is no axis"},
       {"y f32[rows,cols]", "rows f32[rows,cols]", "f.h:6: the name 'rows' is taken"},
       {"rows=7 cols=100", "rows=7", "f.h:9: workload r7_c100 gives no value for axis cols"},

@@ -90,6 +90,27 @@ TEST(FileFamily, AnAxisSplitsTheWorkWhereItIsAWholeExtent) {
   EXPECT_TRUE(outputs.at("y").empty());
 }
 
+TEST(FileFamily, APartHasTheRowPointersOfItsRowsAndTheEndOfTheLast) {
+  const FamilyFile file = parse_family(
+      "// apo:family f\n// apo:axis n 1..64\n// apo:axis m 1..64\n// apo:input p i32[n + 1] fill\n"
+      "// apo:input x f32[m] normal\n// apo:output y f32[n]\n// apo:unit n/3\n// apo:workload a ragged n=7 m=14\n"
+      "void fill_p(int64_t n, int64_t m, Random&, int64_t* p) {\n"
+      "  for (int64_t i = 0; i <= n; ++i) p[i] = m * i / n;\n}\n"
+      "template <class Real> void reference(int64_t n, int64_t, const int64_t* p, const Real* x, Real* y) {\n"
+      "  for (int64_t i = 0; i < n; ++i) { y[i] = 0; for (int64_t j = p[i]; j < p[i + 1]; ++j) y[i] += x[j]; }\n}\n",
+      "f.h");
+  const Family family = family_of(file, test_oracle());
+  const Axes& axes = file.workloads[0].axes;
+  const std::vector<ElementRun> runs = family.unit_elements(axes, "p", 1);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].offset, 3);
+  EXPECT_EQ(runs[0].count, 4);
+  const InputSet inputs = make_inputs(family, axes, 1, "typical", 1);
+  const TensorMap last = family.reference(axes, inputs.values, {2}, 1);
+  const std::vector<double>& x = inputs.values.at("x");
+  EXPECT_EQ(last.at("y").back(), x[12] + x[13]);
+}
+
 TEST(FileFamily, AReferenceChangesWhatItReadsInPlaceAndTheInputsStay) {
   const FamilyFile file = parse_family(
       "// apo:family f\n// apo:axis n 1..64\n// apo:input x f32[n] normal\n// apo:inout p f32[n] normal\n"

@@ -137,7 +137,7 @@ TEST(Mistaken, OneTermIsDroppedOrHasTheWrongSign) {
 TEST(Units, PartsAndTheirRunsCoverATensorOnce) {
   const Contract contract{.axes = {5, 7},
                           .scalars = {},
-                          .tensors = {{.is_output = true, .extents = {5, 7}, .axis = {0, 1}}},
+                          .tensors = {{.is_output = true, .extents = {5, 7}, .axis = {0, 1}, .beyond = {0, 0}}},
                           .unit_axes = {{.axis = 0, .block = 2}, {.axis = 1, .block = 3}},
                           .units = {}};
   ASSERT_EQ(unit_count(contract), 9);
@@ -155,7 +155,7 @@ TEST(Units, PartsAndTheirRunsCoverATensorOnce) {
 TEST(Units, EachGroupSplitsTheWorkForItsOwnOutputs) {
   const Contract contract{.axes = {5, 7},
                           .scalars = {},
-                          .tensors = {{.is_output = true, .extents = {5}, .axis = {0}, .group = 0},
+                          .tensors = {{.is_output = true, .extents = {5}, .axis = {0}, .beyond = {0}, .group = 0},
                                       {.is_output = true, .extents = {7}, .axis = {1}, .group = 1}},
                           .groups = 2,
                           .unit_axes = {{.axis = 0, .block = 2}, {.axis = 1, .block = 3, .group = 1}},

@@ -198,10 +198,10 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1565},
     {"harness/cli", 8550},
     {"harness/core", 9909},
-    {"harness/evaluate", 14912},
+    {"harness/evaluate", 14921},
     {"harness/exchange", 2949},
-    {"harness/executor", 4975},
-    {"harness/families", 3465},
+    {"harness/executor", 4987},
+    {"harness/families", 3511},
     {"harness/fleet", 2411},
     {"harness/implement", 8936},
     {"harness/injection", 1258},
@@ -212,9 +212,9 @@ const std::map<std::string, std::size_t> kBudget = {
     {"harness/runtime", 2505},
     {"harness/worker", 12636},
     {"journal", 5260},
-    {"kernels", 5561},
+    {"kernels", 5563},
     {"reports", 4321},
-    {"tests", 66132},
+    {"tests", 66251},
 };
 
 std::size_t lines_of(const fs::path& path) {

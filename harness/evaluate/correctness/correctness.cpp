@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "harness/core/guards.h"
+#include "harness/core/text.h"
 #include "harness/evaluate/correctness/case_checks.h"
 #include "harness/evaluate/correctness/compare.h"
 #include "harness/evaluate/correctness/largest_launches.h"
@@ -65,7 +67,14 @@ std::string sizes_text(const Runtime& runtime, const Configuration& configuratio
   if (static_cast<double>(checked.elements) <= 0x1p31 && reaches_32_bits(*runtime.family, checked)) {
     text += "; not checked: more than 2^31 elements";
   }
-  return text;
+  std::vector<std::string> beyond;
+  for (const Workload& workload : runtime.family->workloads) {
+    if (std::ranges::any_of(workload.axes,
+                            [&](const auto& axis) { return axis.second > checked.up_to.at(axis.first); })) {
+      beyond.push_back(workload.name);
+    }
+  }
+  return beyond.empty() ? text : text + "; not checked: the sizes of " + join(beyond, ", ");
 }
 
 // Whether code that ends so on one shape may be right on others. A hang costs its deadline on each.

@@ -63,7 +63,12 @@ auto launch(const char* name, Kernel kernel, dim3 grid, dim3 block, size_t share
             bool cooperative = false) {
   return [=](auto... arguments) APO_CPU_UNSEEN_LAMBDA {
     const auto thread = [=]() APO_CPU_UNSEEN_LAMBDA { kernel(arguments...); };
-    const auto run = [](const void* one) APO_CPU_UNSEEN_LAMBDA { (*static_cast<decltype(thread)*>(one))(); };
+    using Call = decltype(thread);
+    const auto run = [](const void* one) APO_CPU_UNSEEN_LAMBDA {
+      alignas(Call) char own[sizeof(Call)];  // on the stack of the thread, whose own memory that is
+      __builtin_memcpy(own, one, sizeof own);
+      (*reinterpret_cast<Call*>(own))();
+    };
     const HostLaunch launch{name,   run,        &thread, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
                             shared, cooperative};
     return noted(call_launch(&launch));
