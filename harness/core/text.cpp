@@ -375,6 +375,11 @@ std::string format_g(double value, int significant) {
   return fmt::format("{:.{}g}", value, significant);
 }
 
+std::string format_element(double value) {
+  constexpr double kMost = 1e15;
+  return std::trunc(value) == value && std::fabs(value) < kMost ? fmt::format("{:.0f}", value) : format_g(value, 6);
+}
+
 std::string demangled(const std::string& name) {
   if (!name.starts_with("_Z")) {
     return name;

@@ -59,6 +59,8 @@ std::string format_ratio(double ratio);                           // "1.53x"
 std::string format_percent(double log_effect, int decimals = 2);  // log effect -> "+1.25 %"; beyond twofold "2.10x"
 std::string format_share(double share);                           // 0.41 -> "41 %", 4.614 -> "461 %"
 std::string format_g(double value, int significant = 4);
+// An element of a tensor: a whole number with all its digits, up to 15 of them, another one with 6.
+std::string format_element(double value);
 
 // Returns "(anonymous namespace)::scale(float*)" for "_ZN12_GLOBAL__N_15scaleEPf" and other text unchanged.
 std::string demangled(const std::string& name);

@@ -66,6 +66,15 @@ TEST(Text, NumbersCarryUnits) {
   EXPECT_EQ(format_bytes(1536), "1.50 KiB");
 }
 
+TEST(Text, AnElementThatIsAWholeNumberHasAllItsDigits) {
+  EXPECT_EQ(format_element(-774744833), "-774744833");
+  EXPECT_EQ(format_element(0), "0");
+  EXPECT_EQ(format_element(17.484375), "17.4844");
+  EXPECT_EQ(format_element(1e300), "1e+300");
+  EXPECT_EQ(format_element(std::nan("")), "nan");
+  EXPECT_EQ(format_element(-HUGE_VAL), "-inf");
+}
+
 TEST(Text, ARatioHasOneFormWhateverItsSize) {
   EXPECT_EQ(format_ratio(1.0512), "1.05x");
   EXPECT_EQ(format_ratio(2.24), "2.24x");

@@ -197,7 +197,7 @@ TEST(Layers, NoFolderHoldsMoreThanFifteenUnits) {
 const std::map<std::string, std::size_t> kBudget = {
     {"harness/applications", 1565},
     {"harness/cli", 8550},
-    {"harness/core", 9909},
+    {"harness/core", 9916},
     {"harness/evaluate", 14921},
     {"harness/exchange", 2949},
     {"harness/executor", 4987},
@@ -214,7 +214,7 @@ const std::map<std::string, std::size_t> kBudget = {
     {"journal", 5260},
     {"kernels", 5563},
     {"reports", 4321},
-    {"tests", 66251},
+    {"tests", 66260},
 };
 
 std::size_t lines_of(const fs::path& path) {

@@ -135,9 +135,9 @@ class PartComparer {
     const std::string name = element_name(tensor_, axes_, index_of(at));
     if (output_.is_unwritten(tensor_.dtype, index_of(at))) {
       result_.evidence = fmt::format("{} was never written, or made of what was not written; expected {}", name,
-                                     format_g(expected, 6));
+                                     format_element(expected));
     } else {
-      result_.evidence = fmt::format("{} = {}, expected {}", name, format_g(actual, 6), format_g(expected, 6));
+      result_.evidence = fmt::format("{} = {}, expected {}", name, format_element(actual), format_element(expected));
       result_.evidence += close.element <= 1
                               ? fmt::format("; no single element is out of bounds, but unit {} as a whole is {}", unit,
                                             std::isfinite(close.rms) ? format_g(close.rms, 3) + "x its RMS bound"

@@ -103,7 +103,7 @@ std::string sentence(const WrongElement& wrong) {
   }
   std::vector<std::string> values;
   for (const InputValue& input : wrong.inputs) {
-    values.push_back(fmt::format("{} = {}", input.tensor, format_g(input.value, 6)));
+    values.push_back(fmt::format("{} = {}", input.tensor, format_element(input.value)));
   }
   return fmt::format("{}its bound is {}{}{}", place.empty() ? "" : "at " + join(place, " ") + " ",
                      format_g(wrong.bound, 3), values.empty() ? "" : "; inputs there: " + join(values, ", "),
