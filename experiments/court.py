@@ -139,8 +139,8 @@ def commands_of(options, family, folder):
     tries, described = host_variants(name, folder) if not options.clones else variants_of_authors(
         options.clones, name, folder)
     commands = [["register", family.name], ["family", "check", family.name]]
-    commands += [["try", name, *words] for words in tries]
-    commands += [] if options.clones else [commands[-1], ["verify", "--family", name, "--file", tries[0][0]]]
+    commands += (1 if options.clones else 2) * [["try", name, *words] for words in tries]
+    commands += [] if options.clones else [["verify", "--family", name, "--file", tries[0][0]]]
     return commands, described
 
 

@@ -46,13 +46,9 @@ std::size_t different(std::span<const double> values) {
 }  // namespace
 
 std::vector<double> error_scales(const Tolerance& tolerance, std::span<const double> noise) {
-  const std::size_t count = noise.size();
-  const std::size_t group = std::max<std::size_t>(1, static_cast<std::size_t>(tolerance.group));
-  const std::size_t groups = std::max<std::size_t>(1, count / group);
-  std::vector<double> scales(count);
-  for (std::size_t g = 0; g < groups; ++g) {
-    const std::size_t begin = g * group;
-    const std::size_t end = g + 1 == groups ? count : begin + group;
+  std::vector<double> scales(noise.size());
+  for (std::size_t begin = 0, end = 0; begin < scales.size(); begin = end) {
+    end = group_end(tolerance, scales.size(), begin);
     double mean_square = 0;
     for (std::size_t i = begin; i < end; ++i) {
       mean_square += square(noise[i]) / static_cast<double>(end - begin);
@@ -83,10 +79,9 @@ double element_bound(const Tolerance& tolerance, double expected, double scale) 
 Closeness closeness(const Tolerance& tolerance, std::span<const double> expected, std::span<const double> noise,
                     std::span<const double> actual) {
   Closeness result;
-  const std::size_t count = expected.size();
   const std::vector<double> scales = error_scales(tolerance, noise);
   double squares = 0;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
     const bool is_finite = std::isfinite(expected[i]);
     const double error = is_finite ? std::fabs(actual[i] - expected[i]) : 0;
     const double rounding = rounding_at(tolerance, expected[i]);
@@ -97,8 +92,8 @@ Closeness closeness(const Tolerance& tolerance, std::span<const double> expected
     }
     squares += is_finite ? ratio(square(error), square(scales[i]) + square(rounding) / 3) : 0;
   }
-  const double rms = count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
-  result.rms = ratio(rms, rms_limit(tolerance, count));
+  const double rms = expected.empty() ? 0 : std::sqrt(squares / static_cast<double>(expected.size()));
+  result.rms = ratio(rms, rms_limit(tolerance, expected.size()));
   if (result.rms > 1 && tolerance.rms_spread > 0) {
     const std::size_t values = different(expected);
     result.rms = ratio(rms, values == 1 ? tolerance.element_sigmas : rms_limit(tolerance, values));

@@ -26,6 +26,11 @@ double element_closeness(const Tolerance& tolerance, double expected, double sca
 // The largest |x-ref| of an element that is right.
 double element_bound(const Tolerance& tolerance, double expected, double scale);
 
+// Where the group of struct Tolerance that begins there ends, of `count` elements of one unit.
+inline std::size_t group_end(const Tolerance& tolerance, std::size_t count, std::size_t begin) {
+  const std::size_t group = tolerance.group > 1 ? static_cast<std::size_t>(tolerance.group) : 1;
+  return begin + 2 * group > count ? count : begin + group;  // the last one has what is left
+}
 // scale_i of struct Tolerance for all elements of one unit.
 std::vector<double> error_scales(const Tolerance& tolerance, std::span<const double> noise);
 

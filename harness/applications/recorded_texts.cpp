@@ -72,8 +72,7 @@ std::string family_text(const RecordedFamily& family, const std::string& answer,
              "// apo:workload recorded production recorded=1\n// apo:reference {} {}\n\n"
              "// Held against the recorded operations, not against fp64. Inputs are the recorded values, in every "
              "draw times\n// other factors around 1, or numbers between 0 and 1 in the place of nothing but zeros; "
-             "integers are "
-             "as they were recorded.\n",
+             "integers are as they were recorded.\n",
              answer, record);
 }
 

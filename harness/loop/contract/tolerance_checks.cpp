@@ -32,14 +32,12 @@ double rms(std::span<const double> values) {
 double relative_bound(const Tolerance& tolerance, const std::vector<double>& expected,
                       const std::vector<double>& noise) {
   const std::vector<double> scales = error_scales(tolerance, noise);
-  const auto group = static_cast<std::size_t>(std::max<std::int64_t>(1, tolerance.group));
-  const std::size_t groups = std::max<std::size_t>(1, expected.size() / group);  // as error_scales() has them
   std::vector<double> parts;
-  for (std::size_t g = 0; g < groups; ++g) {
-    const std::size_t count = g + 1 == groups ? expected.size() - g * group : group;
-    const double size = rms(std::span(expected).subspan(g * group, count));
+  for (std::size_t begin = 0, end = 0; begin < expected.size(); begin = end) {
+    end = group_end(tolerance, expected.size(), begin);
+    const double size = rms(std::span(expected).subspan(begin, end - begin));
     if (size > 0) {
-      const double scale = std::ranges::max(std::span(scales).subspan(g * group, count));
+      const double scale = std::ranges::max(std::span(scales).subspan(begin, end - begin));
       parts.push_back(tolerance.element_sigmas * scale / size);
     }
   }
